@@ -1,0 +1,65 @@
+# A short way to the usual commands; CMake does the work. `make help` lists them.
+# ARGS go to the program or to ctest:  make run ARGS="--seed 3"   make test ARGS="-R Space"
+
+SHELL := bash
+.SHELLFLAGS := -o pipefail -c
+
+ARGS ?=
+PYTHON := .venv/bin/python
+SOURCES = $(shell find anesi examples tests -name '*.cc' -o -name '*.h')
+FILES = $(shell find anesi examples -name '*.cc')
+NINJA_FLAGS := $(if $(MAKE_TERMOUT),,--quiet)
+
+# The last resort for find_package(Torch): whatever CMAKE_PREFIX_PATH already says comes first.
+TORCH = $(PYTHON) -c 'import torch; print(torch.utils.cmake_prefix_path)' 2>/dev/null
+
+.PHONY: build run test bench format format-check tidy debug asan clean help always
+.DEFAULT_GOAL := build
+
+build: build/release/build.ninja  ## build the program, build/release/anesi (the default)
+	@cmake --build --preset release --target anesi_program -- $(NINJA_FLAGS)
+
+run: build  ## build, then train MNISTAdd with four digits
+	build/release/anesi train mnist-add --set task.digits=4 $(ARGS)
+
+test: build/release/build.ninja  ## build everything and run all tests
+	@cmake --build --preset release -- $(NINJA_FLAGS)
+	@ctest --preset release -j2 $(ARGS)
+
+bench: build  ## time the program against plain PyTorch
+	build/release/anesi bench --reference bench/pytorch_reference.py --python $(PYTHON) $(ARGS)
+
+debug: build/debug/build.ninja  ## build everything with assertions into build/debug
+	@cmake --build --preset debug -- $(NINJA_FLAGS)
+
+asan: build/asan/build.ninja  ## run the quick tests under the address and undefined-behaviour sanitizers
+	@cmake --build --preset asan -- $(NINJA_FLAGS)
+	@ctest --preset asan -j2 -LE slow $(ARGS)
+
+format:  ## lay out the sources with clang-format
+	@clang-format -i $(SOURCES)
+
+format-check:  ## fail where clang-format would change something
+	@clang-format --dry-run -Werror $(SOURCES)
+
+tidy: build/tidy/build.ninja  ## run clang-tidy on every source, or on FILES="a.cc b.cc"
+	@printf '%s\n' $(FILES) \
+	  | xargs -P $$(nproc) -n 1 clang-tidy --quiet -p build/tidy --extra-arg=-Wno-everything 2>&1 \
+	  | { grep -v 'warnings\? generated\.$$' || true; }
+
+clean:  ## remove what was built; .venv stays
+	rm -rf build
+
+help:  ## this list
+	@sed -n -E 's/^([a-z-]+):.*  ## (.*)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+
+# Configuring is quiet unless it fails. Ninja configures again by itself when a CMakeLists.txt changes.
+build/%/build.ninja: CMakePresets.json .venv/requirements.stamp
+	@mkdir -p $(@D)
+	@CMAKE_PREFIX_PATH="$$CMAKE_PREFIX_PATH:$$($(TORCH))" cmake --preset $* >$(@D)/configure.log 2>&1 \
+	  || { cat $(@D)/configure.log >&2; rm -f $@; exit 1; }
+	@touch $@
+
+# Runs every time, takes a tenth of a second, and renews the stamp only when it installed something.
+.venv/requirements.stamp: always
+	@scripts/setup

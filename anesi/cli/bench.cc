@@ -1,0 +1,197 @@
+// anesi bench: how long the parts of training and inference take, beside a plain PyTorch implementation where asked.
+//
+// Inputs are random images, for time does not depend on what they show. Times are means over as many repetitions as fit
+// into --seconds. With --reference, the script's times of the same parts are measured in the same run, one size after the
+// other, so that the ratios mean something on a machine that others use too.
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <iostream>
+
+#include "anesi/cli/command.h"
+#include "anesi/core/beliefs.h"
+#include "anesi/models/beam.h"
+#include "anesi/tasks/mnist_add/addition.h"
+#include "anesi/train/trainer.h"
+
+namespace anesi::cli {
+namespace {
+
+struct BenchFlags {
+  CommonFlags common;
+  std::string name, reference, python = "python3";
+  std::vector<std::int64_t> digits{1, 4, 15};
+  double seconds = 2;
+};
+
+// Random images with labels that are sums of nothing in particular: enough to time with.
+Splits random_data(const Problem& problem, std::int64_t examples) {
+  Splits splits;
+  auto& data = splits.train;
+  const auto variables = problem.worlds().variables();
+  data.pool = torch::randint(256, {examples * variables, 28, 28}, torch::kUInt8);
+  data.index = torch::arange(examples * variables, torch::kInt64).view({examples, variables});
+  data.worlds = torch::randint(10, {examples, variables}, torch::kInt64);
+  data.outputs = problem.apply_batch(data.worlds);
+  splits.test = data;
+  return splits;
+}
+
+// A trainer of one preset at one size, with everything a part of its step needs.
+struct Bench {
+  Bench(const std::string& preset, std::int64_t digits, const std::vector<std::string>& settings)
+      : configuration("mnist-add", preset) {
+    configuration.table().set("task.digits", std::to_string(digits));
+    for (const auto& setting : settings) configuration.table().set(setting);
+    task = configuration.make_task({});
+    data = random_data(*task.problem, 64);
+    trainer = std::make_unique<Trainer>(configuration, *task.problem, task.perception, data);
+    rows = torch::arange(configuration.batch_size(*task.problem), torch::kInt64);
+    // Fill the prior's window, as it is after the first steps of a training run.
+    const torch::NoGradGuard no_gradients;
+    const auto beliefs = trainer->perception().forward(data.train.batch(0, 64).inputs);
+    for (int repeat = 0; repeat < 40; ++repeat) trainer->loss().prior().observe(beliefs);
+    q_beliefs = trainer->loss().prior().sample(configuration.q.amortized.samples, generator);
+    q_outputs = task.problem->apply_batch(sample_worlds(q_beliefs, generator));
+  }
+
+  Configuration configuration;
+  Task task;
+  Splits data;
+  std::unique_ptr<Trainer> trainer;
+  torch::Tensor rows, q_beliefs, q_outputs;
+  at::Generator generator = at::make_generator<at::CPUGeneratorImpl>(1);
+};
+
+using Body = std::function<void(Bench&)>;
+
+void observe_and_fit(Bench& bench) {
+  const torch::NoGradGuard no_gradients;
+  auto& prior = bench.trainer->loss().prior();
+  prior.observe(uniform_beliefs(bench.rows.size(0), bench.task.problem->worlds()));
+  prior.fit();
+}
+
+void sample_beliefs(Bench& bench) {
+  const auto beliefs = bench.trainer->loss().prior().sample(bench.configuration.q.amortized.samples, bench.generator);
+  benchmark::DoNotOptimize(bench.task.problem->apply_batch(sample_worlds(beliefs, bench.generator)));
+}
+
+void query(Bench& bench) {
+  const torch::InferenceMode inference;
+  benchmark::DoNotOptimize(
+      beam_search(bench.trainer->model(), bench.trainer->perception().forward(bench.data.test.batch(0, 1).inputs), 1));
+}
+
+struct Part {
+  std::string name, against;  // of the reference, without its size
+  std::string preset;
+  std::vector<std::string> settings;
+  Body body;
+};
+
+std::vector<Part> parts() {
+  const Body q_step = [](Bench& bench) { bench.trainer->loss().update_on(bench.q_beliefs, bench.q_outputs); };
+  const Body step = [](Bench& bench) { bench.trainer->step(bench.rows); };
+  return {
+      {"dirichlet_fit", "dirichlet_fit", "paper", {}, observe_and_fit},
+      {"dirichlet_sample", "dirichlet_sample", "paper", {}, sample_beliefs},
+      {"q_step", "q_step", "paper", {}, q_step},
+      {"q_step_bf16", "q_step", "paper", {"train.precision=bf16"}, q_step},
+      {"perception_step", "perception_step", "paper", {"q.frozen=true"}, step},
+      {"step", "step", "paper", {}, step},
+      {"step_bf16", "step", "paper", {"train.precision=bf16"}, step},
+      {"step_default", "step", "default", {"train.batch=16"}, step},
+      {"query_paper", "query", "paper", {}, query},
+      {"query", "query", "default", {}, query},
+  };
+}
+
+// Keeps the times and prints nothing.
+class Collector final : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const auto& run : runs) {
+      if (run.iterations > 0) seconds = run.real_accumulated_time / static_cast<double>(run.iterations);
+    }
+  }
+  double seconds = 0;
+};
+
+double time_part(const Part& part, std::int64_t digits, double seconds) {
+  Bench bench(part.preset, digits, part.settings);
+  part.body(bench);  // warm up
+  benchmark::ClearRegisteredBenchmarks();
+  benchmark::RegisterBenchmark(part.name.c_str(), [&](benchmark::State& state) {
+    for (auto _ : state) part.body(bench);
+  })->UseRealTime()->MinTime(seconds);
+  Collector collector;
+  benchmark::RunSpecifiedBenchmarks(&collector);
+  return collector.seconds;
+}
+
+// The reference's times of one size, by name.
+nlohmann::json run_reference(const BenchFlags& flags, std::int64_t digits) {
+  auto command = fmt::format("'{}' '{}' --json --digits {} --seconds {}", flags.python, flags.reference, digits, flags.seconds);
+  if (flags.common.threads > 0) command += fmt::format(" --threads {}", flags.common.threads);
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  std::string output;
+  std::array<char, 4096> buffer{};
+  while (pipe && fgets(buffer.data(), static_cast<int>(buffer.size()), pipe.get()) != nullptr) output += buffer.data();
+  auto json = nlohmann::json::parse(output, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) throw Error(fmt::format("{}: did not print a JSON object; was torch found?", flags.reference));
+  return json;
+}
+
+void bench(const BenchFlags& flags) {
+  flags.common.context();
+  auto results = nlohmann::ordered_json::array();
+  if (!flags.common.json) std::cout << fmt::format("{:<24}{:>14}{:>14}{:>10}\n", "", "milliseconds", "reference", "ratio");
+  for (const auto digits : flags.digits) {
+    const auto reference = flags.reference.empty() ? nlohmann::json() : run_reference(flags, digits);
+    for (const auto& part : parts()) {
+      if (!part.name.starts_with(flags.name)) continue;
+      const auto name = fmt::format("{}/{}", part.name, digits), against = fmt::format("{}/{}", part.against, digits);
+      const auto seconds = time_part(part, digits, flags.seconds);
+      nlohmann::ordered_json row{{"name", name}, {"seconds", seconds}, {"ratio", nullptr}, {"against", nullptr}};
+      std::string theirs = "-", ratio = "-";
+      if (reference.contains(against)) {
+        const auto other = reference[against].get<double>();
+        row["ratio"] = other / seconds;
+        row["against"] = "pytorch " + against;
+        theirs = fmt::format("{:.3f}", 1000 * other);
+        ratio = fmt::format("{:.2f}x", other / seconds);
+      }
+      results.push_back(row);
+      if (!flags.common.json) {
+        std::cout << fmt::format("{:<24}{:>14.3f}{:>14}{:>10}\n", name, 1000 * seconds, theirs, ratio) << std::flush;
+      }
+    }
+  }
+  if (flags.common.json) std::cout << results.dump() << '\n';
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, int&) {
+  auto* command = app.add_subcommand("bench", "time the parts of training and inference");
+  auto flags = std::make_shared<BenchFlags>();
+  command->add_option("NAME", flags->name, "only parts whose name starts like this");
+  command->add_option("--digits", flags->digits, "sizes of mnist-add (default 1 4 15)")->check(CLI::Range(1, 1000));
+  command->add_option("--seconds", flags->seconds, "time spent on a part")->check(CLI::Range(0.01, 600.0));
+  command->add_option("--reference", flags->reference, "bench/pytorch_reference.py: times it too and prints ratios")
+      ->check(CLI::ExistingFile);
+  command->add_option("--python", flags->python, "the Python that has torch");
+  flags->common.add_to(*command);
+  command->footer(
+      "step is the paper preset's whole training step; ratio: how many times faster than the reference.\n"
+      "Examples:\n  anesi bench query --digits 15\n"
+      "  anesi bench --reference bench/pytorch_reference.py --python .venv/bin/python");
+  command->callback([flags] { bench(*flags); });
+}
+
+}  // namespace anesi::cli

@@ -1,0 +1,68 @@
+#include "anesi/cli/command.h"
+
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "anesi/core/beliefs.h"
+#include "anesi/models/beam.h"
+
+namespace anesi::cli {
+
+void CommonFlags::add_to(CLI::App& command) {
+  command.add_flag("--json", json, "print one JSON object on stdout and nothing else there");
+  command.add_option("--data", data, "directory with the data (default: ANESI_DATA, then the cache, then fetched)");
+  command.add_option("--threads", threads, "threads to use (default: all cores)")->check(CLI::Range(1, 1024));
+}
+
+TaskContext CommonFlags::context() const {
+  if (threads > 0) torch::set_num_threads(threads);
+  TaskContext context;
+  if (!data.empty()) context.data = data;
+  context.say = [](const std::string& line) { std::cerr << line << '\n'; };
+  return context;
+}
+
+SavedModel load_run(const std::string& directory, const TaskContext& context) {
+  const std::filesystem::path path(directory);
+  if (!std::filesystem::exists(path)) throw UsageError(fmt::format("{}: there is no such directory", directory));
+  return load_model(std::filesystem::exists(path / "manifest.json") ? path : path / "model", context);
+}
+
+const Dataset& split_of(const Splits& splits, const std::string& name) {
+  const auto& split = name == "train" ? splits.train : name == "validation" ? splits.validation : splits.test;
+  if (split.size() == 0) {
+    throw UsageError(fmt::format("the {} split is empty; this run was trained without one", name));
+  }
+  return split;
+}
+
+std::string evaluation_table(const Evaluation& evaluation, const std::string& split) {
+  const auto percent = [](double share) { return fmt::format("{:.2f} %", 100 * share); };
+  auto text = fmt::format("{:<20}{:>10}{:>10}{:>14}{:>9}{:>9}{:>11}\n", "", "symbolic", "neural", "per variable", "nll",
+                          "ece", "ms/query");
+  text += fmt::format("{:<20}{:>10}{:>10}{:>14}{:>9.4f}{:>9.4f}{:>11}\n",
+                      fmt::format("{} ({} examples)", split, evaluation.examples), percent(evaluation.symbolic),
+                      percent(evaluation.neural), percent(evaluation.per_variable), evaluation.nll, evaluation.ece,
+                      evaluation.ms_per_query ? fmt::format("{:.2f}", *evaluation.ms_per_query) : "-");
+  return text;
+}
+
+std::vector<std::int64_t> row_values(const torch::Tensor& matrix, std::int64_t row) {
+  const auto values = matrix[row].contiguous();
+  const auto* const data = values.const_data_ptr<std::int64_t>();
+  return {data, data + values.numel()};
+}
+
+std::string describe_prediction(const SavedModel& saved, const Dataset& data, std::int64_t index) {
+  const auto batch = data.batch(index, index + 1);
+  const auto beliefs = saved.beliefs(batch.inputs);
+  const auto beam = beam_search(*saved.model, beliefs, saved.configuration->eval.beam);
+  const auto world = row_values(most_likely_worlds(beliefs), 0), truth = row_values(batch.outputs, 0),
+             prediction = row_values(beam.values[0], 0);
+  return fmt::format("{} {}: read {}, predicted {} ({:.1f} %), label {}", prediction == truth ? "right" : "wrong", index,
+                     saved.task.show_world(world), saved.task.show_output(prediction),
+                     100 * beam.log_prob[0][0].exp().item<double>(), saved.task.show_output(truth));
+}
+
+}  // namespace anesi::cli

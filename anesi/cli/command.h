@@ -1,0 +1,54 @@
+// What the subcommands share: common flags, exit codes, and how results are shown.
+//
+// A command writes its result to stdout, as text for people or, with --json, as one JSON object and nothing else.
+// Everything that happens on the way goes to stderr.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "anesi/core/error.h"
+#include "anesi/train/evaluate.h"
+#include "anesi/train/saved_model.h"
+
+namespace anesi::cli {
+
+inline constexpr int kFailed = 1, kMisuse = 2, kInterrupted = 130;
+
+struct CommonFlags {
+  bool json = false;
+  std::string data;
+  int threads = 0;
+
+  void add_to(CLI::App& command);
+  // Applies --threads; the context says where data are and that notes go to stderr.
+  TaskContext context() const;
+};
+
+// The model of a run directory, or of a model directory itself.
+SavedModel load_run(const std::string& directory, const TaskContext& context);
+
+// One of "train", "validation", "test". Throws UsageError where there is no such split or it is empty.
+const Dataset& split_of(const Splits& splits, const std::string& name);
+
+// A table of one evaluation, for people.
+std::string evaluation_table(const Evaluation& evaluation, const std::string& split);
+
+// What was read and predicted for one example of the data, on one line.
+std::string describe_prediction(const SavedModel& saved, const Dataset& data, std::int64_t index);
+
+// The values of row `row` of an int64 matrix.
+std::vector<std::int64_t> row_values(const torch::Tensor& matrix, std::int64_t row);
+
+// Each adds one subcommand; its callback runs it and sets `exit_code`.
+void add_tasks(CLI::App& app, int& exit_code);
+void add_train(CLI::App& app, int& exit_code);
+void add_eval(CLI::App& app, int& exit_code);
+void add_predict(CLI::App& app, int& exit_code);
+void add_bench(CLI::App& app, int& exit_code);
+void add_data(CLI::App& app, int& exit_code);
+
+}  // namespace anesi::cli

@@ -1,0 +1,52 @@
+// anesi data: writes a task's data as files.
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "anesi/cli/command.h"
+#include "anesi/train/configuration.h"
+
+namespace anesi::cli {
+namespace {
+
+struct DataFlags {
+  CommonFlags common;
+  std::string task, out;
+  std::vector<std::string> settings;
+  std::int64_t seed = 0;
+};
+
+void data(const DataFlags& flags) {
+  Configuration configuration(flags.task);
+  for (const auto& setting : flags.settings) configuration.table().set(setting);
+  configuration.table().set("seed", std::to_string(flags.seed));
+  const auto task = configuration.make_task(flags.common.context());
+  if (!task.export_data) throw UsageError("the task " + flags.task + " has no data of its own to write");
+  task.export_data(flags.out);
+  nlohmann::ordered_json json{{"task", flags.task}, {"out", flags.out}};
+  std::vector<std::string> names;
+  for (const auto& file : std::filesystem::directory_iterator(flags.out)) names.push_back(file.path().filename());
+  std::ranges::sort(names);
+  json["files"] = names;
+  if (flags.common.json) {
+    std::cout << json.dump() << '\n';
+  } else {
+    for (const auto& name : names) std::cout << (std::filesystem::path(flags.out) / name).string() << '\n';
+  }
+}
+
+}  // namespace
+
+void add_data(CLI::App& app, int&) {
+  auto* command = app.add_subcommand("data", "write a task's data as files that other programs read");
+  auto flags = std::make_shared<DataFlags>();
+  command->add_option("TASK", flags->task, "whose data")->required();
+  command->add_option("--out", flags->out, "the directory to write to")->required();
+  command->add_option("--set", flags->settings, "an option's value, name=value; may be repeated")->allow_extra_args(false);
+  command->add_option("--seed", flags->seed, "of the shuffle")->check(CLI::NonNegativeNumber);
+  flags->common.add_to(*command);
+  command->footer("Example:\n  anesi data mnist-add --set task.digits=2 --out digits/");
+  command->callback([flags] { data(*flags); });
+}
+
+}  // namespace anesi::cli

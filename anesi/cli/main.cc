@@ -1,0 +1,52 @@
+// The command-line program. One file a subcommand; this one chooses among them and turns errors into exit codes.
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <sstream>
+
+#include "anesi/cli/command.h"
+
+namespace {
+
+// The first line of a message: what libtorch throws goes on with a stack trace.
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+int run(int argc, char** argv) {
+  CLI::App app{"A-NeSI: train perception from what is known of its outputs", "anesi"};
+  app.footer(
+      "Examples:\n"
+      "  anesi train mnist-add --set task.digits=4 --out runs/four\n"
+      "  anesi eval runs/four\n"
+      "  anesi predict runs/four --index 7\n"
+      "`anesi COMMAND --help` says more.");
+  app.require_subcommand(1);
+  int exit_code = 0;
+  anesi::cli::add_tasks(app, exit_code);
+  anesi::cli::add_train(app, exit_code);
+  anesi::cli::add_eval(app, exit_code);
+  anesi::cli::add_predict(app, exit_code);
+  anesi::cli::add_bench(app, exit_code);
+  anesi::cli::add_data(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    std::cerr << "anesi: " << first_line(error.what()) << "; `anesi --help` says how\n";
+    return anesi::cli::kMisuse;
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const anesi::UsageError& error) {
+    std::cerr << "anesi: " << error.what() << '\n';
+    return anesi::cli::kMisuse;
+  } catch (const std::exception& error) {
+    std::cerr << "anesi: " << first_line(error.what()) << '\n';
+    return anesi::cli::kFailed;
+  }
+}

@@ -1,0 +1,158 @@
+// anesi train: trains a task into a run directory.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <csignal>
+#include <iostream>
+
+#include "anesi/cli/command.h"
+#include "anesi/cli/progress_display.h"
+#include "anesi/train/run.h"
+#include "anesi/train/trainer.h"
+
+namespace anesi::cli {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+// The first Ctrl-C asks training to stop and save; a second one ends the program at once.
+void on_interrupt(int) {
+  interrupted = 1;
+  std::signal(SIGINT, SIG_DFL);
+}
+
+struct TrainFlags {
+  CommonFlags common;
+  std::string task, preset, out, resume;
+  std::vector<std::string> settings;
+  std::int64_t seed = -1;
+};
+
+// Shows progress, logs every evaluation and keeps the checkpoint up to date.
+class RunObserver final : public TrainingObserver {
+ public:
+  RunObserver(const Run& run, const Trainer& trainer) : run_(run), trainer_(trainer) {}
+
+  void on_step(const Progress& progress) override { display_.update(progress); }
+
+  void on_evaluation(const Progress& progress, const std::optional<Evaluation>& evaluation) override {
+    run_.log(progress, evaluation);
+    run_.save_checkpoint(trainer_);
+    if (!evaluation) {
+      display_.line(fmt::format("q          {} steps, loss {:.5f}, {:.1f} s", progress.step, progress.q_loss, progress.seconds));
+      return;
+    }
+    display_.line(fmt::format("epoch {:>3}/{}  loss {:.4f}  symbolic {:.2f} %  neural {:.2f} %  per variable {:.2f} %  {:.1f} s",
+                              progress.epoch, progress.epochs, progress.loss, 100 * evaluation->symbolic,
+                              100 * evaluation->neural, 100 * evaluation->per_variable, progress.seconds));
+  }
+
+  bool should_stop() override { return interrupted != 0; }
+
+ private:
+  const Run& run_;
+  const Trainer& trainer_;
+  ProgressDisplay display_;
+};
+
+std::unique_ptr<Configuration> configuration_of(const TrainFlags& flags) {
+  auto configuration = std::make_unique<Configuration>(flags.task, flags.preset);
+  for (const auto& setting : flags.settings) configuration->table().set(setting);
+  if (flags.seed >= 0) configuration->table().set("seed", std::to_string(flags.seed));
+  return configuration;
+}
+
+Run open_run(const TrainFlags& flags) {
+  if (!flags.resume.empty()) {
+    if (!flags.task.empty() || !flags.settings.empty() || !flags.preset.empty() || flags.seed >= 0 || !flags.out.empty()) {
+      throw UsageError("--resume goes on with a run as it was configured; leave out the task and other options");
+    }
+    return Run::open(flags.resume);
+  }
+  if (flags.task.empty()) throw UsageError("train needs a task; `anesi tasks` lists them");
+  const auto configuration = configuration_of(flags);
+  return Run::create(flags.out.empty() ? fresh_run_directory(flags.task) : std::filesystem::path(flags.out), *configuration);
+}
+
+int train(const TrainFlags& flags) {
+  const auto context = flags.common.context();
+  auto run = open_run(flags);
+  const auto configuration = run.configuration();
+  auto task = configuration->make_task(context);
+  const auto data = task.load();
+  Trainer trainer(*configuration, *task.problem, task.perception, data);
+  std::cerr << fmt::format("{}, preset {}, seed {} -> {}\n{}: {} training, {} test examples; q is a {}\n",
+                           configuration->task_name, configuration->preset, configuration->seed,
+                           run.directory().string(), data.origin, data.train.size(), data.test.size(),
+                           configuration->q.architecture);
+  if (!flags.resume.empty() && run.load_checkpoint(trainer)) {
+    std::cerr << fmt::format("going on after {:.1f} s of training\n", trainer.seconds());
+  }
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  bool finished = false;
+  {
+    RunObserver observer(run, trainer);
+    finished = trainer.run(observer);
+  }
+  if (!finished) {
+    run.save_checkpoint(trainer);
+    std::cerr << fmt::format("interrupted; saved. Go on with: anesi train --resume {}\n", run.directory().string());
+    return kInterrupted;
+  }
+  save_model(run.model(), *configuration, *task.problem, trainer.perception(), trainer.model());
+
+  const auto saved = load_model(run.model(), context);
+  const auto evaluation = evaluate(*saved.task.problem, *saved.task.perception, *saved.model, data.test,
+                                   {.beam = configuration->eval.beam, .time_queries = true});
+  if (flags.common.json) {
+    nlohmann::ordered_json json{{"task", configuration->task_name}, {"split", "test"}};
+    json.update(to_json(evaluation));
+    json["run"] = run.directory().string();
+    json["seconds"] = trainer.seconds();
+    json["epochs"] = configuration->train.epochs;
+    std::cout << json.dump() << '\n';
+    return 0;
+  }
+  std::cout << '\n' << evaluation_table(evaluation, "test") << '\n';
+  for (std::int64_t example = 0; example < std::min<std::int64_t>(3, data.test.size()); ++example) {
+    std::cout << describe_prediction(saved, data.test, example) << '\n';
+  }
+  std::cout << fmt::format("\ntrained in {}; saved in {}\n", duration_text(trainer.seconds()), run.directory().string());
+  return 0;
+}
+
+// Every option of the task (or, before one is named, a hint), for --help.
+std::string option_list(const std::string& task) {
+  std::string text =
+      "Examples:\n"
+      "  anesi train mnist-add\n"
+      "  anesi train mnist-add --set task.digits=15 --seed 1 --out runs/fifteen\n"
+      "  anesi train mnist-add --preset paper --set train.epochs=3\n"
+      "  anesi train --resume runs/fifteen\n";
+  if (task.empty()) return text + "`anesi train TASK --help` lists every option of a task.";
+  const Configuration configuration(task);
+  text += "\nOptions of " + task + " for --set (with the default preset's values):\n";
+  for (const auto& row : configuration.table().rows()) {
+    text += fmt::format("  {:<22} {:<12} {} ({})\n", row.name, configuration.table().get(row.name), row.help, row.range);
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("train", "train a task into a run directory");
+  auto flags = std::make_shared<TrainFlags>();
+  command->add_option("TASK", flags->task, "what to train; `anesi tasks` lists them");
+  command->add_option("--preset", flags->preset, "named values of the options (default: the task's first)");
+  command->add_option("--set", flags->settings, "an option's value, name=value; may be repeated")->allow_extra_args(false);
+  command->add_option("--seed", flags->seed, "decides every random draw (default 0)")->check(CLI::NonNegativeNumber);
+  command->add_option("--out", flags->out, "the run directory (default: runs/TASK-1, -2, …)");
+  command->add_option("--resume", flags->resume, "go on with the run in this directory");
+  flags->common.add_to(*command);
+  command->footer([flags] { return option_list(flags->task); });
+  command->callback([flags, &exit_code] { exit_code = train(*flags); });
+}
+
+}  // namespace anesi::cli

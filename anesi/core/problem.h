@@ -1,0 +1,54 @@
+// What is known: worlds, outputs, and the function between them.
+//
+// A problem is the background knowledge of a neurosymbolic system (section 2 of the paper): a space of worlds W, a
+// space of outputs Y, and a function c from W to Y. Nothing is assumed about c; it may call a solver. Everything else in
+// this library (priors, inference models, training) is built on samples of c.
+//
+// The one thing to write is apply(). Each optional method has a default that is right for any function; writing it buys
+// what its comment says. docs/contracts.md walks up this ladder with examples.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "anesi/core/pruner.h"
+#include "anesi/core/reading_order.h"
+#include "anesi/core/space.h"
+
+namespace anesi {
+
+class Problem {
+ public:
+  virtual ~Problem() = default;
+
+  virtual const Space& worlds() const = 0;
+  virtual const Space& outputs() const = 0;
+
+  // Writes c(world) into output; an output shorter than its space ends with kNone.
+  // Must depend on world alone. Called from several threads at once.
+  virtual void apply(Values world, MutableValues output) const = 0;
+
+  // c for a batch, int64 [batch, worlds] -> int64 [batch, outputs]. Default: apply() over a few threads.
+  // Buys speed where c has a vectorised form.
+  virtual torch::Tensor apply_batch(const torch::Tensor& worlds) const;
+
+  // In which order worlds are read before each output. Buys the transducer its bounded memory: near-exact inference in
+  // seconds. Default: all worlds are read, then all outputs are emitted.
+  virtual ReadingOrder reading_order() const;
+
+  // Which values can still be completed. Buys hard guarantees: every sampled or decoded value satisfies c.
+  // Default: none (null).
+  virtual std::unique_ptr<Pruner> pruner() const;
+};
+
+// A problem from a lambda: the first rung of the ladder.
+//   auto problem = make_problem(Space::uniform(2, 10), Space{19}, [](Values w, MutableValues y) { y[0] = w[0] + w[1]; });
+std::unique_ptr<Problem> make_problem(Space worlds, Space outputs, std::function<void(Values, MutableValues)> apply);
+
+// c(world) for one world; throws Error where the output lies outside its space.
+std::vector<std::int64_t> apply_checked(const Problem& problem, Values world);
+
+}  // namespace anesi

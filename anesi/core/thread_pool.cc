@@ -1,0 +1,120 @@
+#include "anesi/core/thread_pool.h"
+
+#include <torch/utils.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace anesi {
+namespace {
+
+thread_local bool inside_pool = false;
+
+// Workers sleep until a job is posted; the caller works on pieces too.
+class ThreadPool {
+ public:
+  ~ThreadPool() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    wake_.notify_all();
+    for (auto& thread : threads_) thread.join();
+  }
+
+  void run(std::int64_t pieces, const std::function<void(std::int64_t)>& piece) {
+    const std::lock_guard one_job_at_a_time(job_mutex_);
+    while (static_cast<std::int64_t>(threads_.size()) < pieces - 1) threads_.emplace_back([this] { work(); });
+    {
+      const std::lock_guard lock(mutex_);
+      piece_ = &piece;
+      next_ = 0;
+      pieces_ = pieces;
+      unfinished_ = pieces;
+      failure_ = nullptr;
+    }
+    wake_.notify_all();
+    inside_pool = true;
+    while (take_one()) {
+    }
+    inside_pool = false;
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [this] { return unfinished_ == 0; });
+    piece_ = nullptr;
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  void work() {
+    inside_pool = true;
+    while (true) {
+      {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [this] { return stopping_ || (piece_ != nullptr && next_ < pieces_); });
+        if (stopping_) return;
+      }
+      while (take_one()) {
+      }
+    }
+  }
+
+  // Runs one piece; false where none is left to take.
+  bool take_one() {
+    const std::function<void(std::int64_t)>* piece = nullptr;
+    std::int64_t index = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      if (piece_ == nullptr || next_ >= pieces_) return false;
+      piece = piece_;
+      index = next_++;
+    }
+    std::exception_ptr failure;
+    try {
+      (*piece)(index);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    const std::lock_guard lock(mutex_);
+    if (failure && !failure_) failure_ = failure;
+    if (--unfinished_ == 0) done_.notify_all();
+    return true;
+  }
+
+  std::mutex job_mutex_;
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  std::vector<std::thread> threads_;
+  const std::function<void(std::int64_t)>* piece_ = nullptr;
+  std::int64_t next_ = 0, pieces_ = 0, unfinished_ = 0;
+  std::exception_ptr failure_;
+  bool stopping_ = false;
+};
+
+ThreadPool& pool() {
+  static ThreadPool the_pool;
+  return the_pool;
+}
+
+}  // namespace
+
+std::int64_t parallel_pieces(std::int64_t size, std::int64_t grain) {
+  if (inside_pool) return 1;
+  const auto threads = static_cast<std::int64_t>(torch::get_num_threads());
+  return std::clamp<std::int64_t>(size / std::max<std::int64_t>(grain, 1), 1, threads);
+}
+
+void parallel_for(std::int64_t size, std::int64_t grain, const std::function<void(std::int64_t, std::int64_t)>& body) {
+  if (size <= 0) return;
+  const auto pieces = parallel_pieces(size, grain);
+  if (pieces == 1) {
+    body(0, size);
+    return;
+  }
+  pool().run(pieces, [&](std::int64_t piece) { body(size * piece / pieces, size * (piece + 1) / pieces); });
+}
+
+}  // namespace anesi

@@ -1,0 +1,32 @@
+// Labelled examples: inputs, the outputs they are labelled with and, for scoring alone, the true worlds.
+#pragma once
+
+#include <torch/torch.h>
+
+namespace anesi {
+
+struct Batch {
+  torch::Tensor inputs;   // what perception takes, [batch, …]
+  torch::Tensor outputs;  // int64 [batch, output variables]
+  torch::Tensor worlds;   // int64 [batch, world variables]; never used to train
+};
+
+// Examples made of images that several of them may share: example i shows images pool[index[i]].
+struct Dataset {
+  torch::Tensor pool;     // uint8 [images, height, width]
+  torch::Tensor index;    // int64 [examples, images of an example]
+  torch::Tensor outputs;  // int64 [examples, output variables]
+  torch::Tensor worlds;   // int64 [examples, world variables]
+
+  std::int64_t size() const { return index.defined() ? index.size(0) : 0; }
+  // The examples of these rows, int64 [batch]; images become floats from -1 to 1.
+  Batch batch(const torch::Tensor& rows) const;
+  Batch batch(std::int64_t begin, std::int64_t end) const;
+};
+
+struct Splits {
+  Dataset train, validation, test;  // validation is empty unless it was asked for
+  std::string origin;               // where the data come from, for people
+};
+
+}  // namespace anesi

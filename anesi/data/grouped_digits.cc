@@ -1,0 +1,39 @@
+#include "anesi/data/grouped_digits.h"
+
+#include <fmt/format.h>
+
+#include "anesi/core/error.h"
+
+namespace anesi {
+namespace {
+
+Dataset group(const DigitImages& digits, const torch::Tensor& order, const Problem& problem, const char* split) {
+  const auto variables = problem.worlds().variables();
+  const auto examples = order.size(0) / variables;
+  if (examples == 0) {
+    throw Error(fmt::format("{} digits: {} are too few for one example of {}; use fewer digits an example or more data",
+                            split, order.size(0), variables));
+  }
+  Dataset data;
+  data.pool = digits.images;
+  data.index = order.slice(0, 0, examples * variables).view({examples, variables});
+  data.worlds = digits.labels.index_select(0, data.index.view(-1)).view({examples, variables});
+  data.outputs = problem.apply_batch(data.worlds);
+  return data;
+}
+
+}  // namespace
+
+Splits group_digits(const DigitSets& digits, const Problem& problem, const GroupingOptions& options) {
+  const auto count = digits.train.labels.size(0);
+  const auto order = torch::randperm(count, at::make_generator<at::CPUGeneratorImpl>(options.seed), torch::kInt64);
+  const auto training = options.validation ? count - count / 6 : count;
+  Splits splits;
+  splits.origin = digits.origin;
+  splits.train = group(digits.train, order.slice(0, 0, training), problem, "training");
+  if (options.validation) splits.validation = group(digits.train, order.slice(0, training), problem, "validation");
+  splits.test = group(digits.test, torch::arange(digits.test.labels.size(0), torch::kInt64), problem, "test");
+  return splits;
+}
+
+}  // namespace anesi

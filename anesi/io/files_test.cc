@@ -1,0 +1,199 @@
+#include "anesi/io/files.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "anesi/core/error.h"
+
+namespace anesi {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <typename Action>
+std::string error_of(const Action& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::ptrdiff_t entries_in(const fs::path& directory) {
+  return std::distance(fs::directory_iterator(directory), fs::directory_iterator());
+}
+
+// While it lives, a write past this many bytes fails as it would on a full disk, with "File too large".
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  void (*handler_)(int);
+  rlimit before_{};
+};
+
+TEST(Files, ReadBackWhatWasWritten) {
+  const TemporaryDirectory directory;
+  const fs::path path = directory.path() / "a";
+  for (const std::string& contents : {std::string("first\0second", 12), std::string(), std::string(100'000, 'x')}) {
+    write_file_atomically(path, contents);
+    EXPECT_EQ(read_file(path), contents);
+  }
+  const std::string_view pieces[] = {"one, ", "", "two"};
+  write_file_atomically(path, pieces);
+  EXPECT_EQ(read_file(path), "one, two");
+  EXPECT_EQ(entries_in(directory.path()), 1);
+}
+
+TEST(Files, SayWhyTheyCannotBeRead) {
+  const TemporaryDirectory directory;
+  const std::string place = directory.path().string();
+  EXPECT_EQ(error_of([&] { read_file(directory.path() / "b"); }), place + "/b: cannot open: No such file or directory");
+  EXPECT_EQ(error_of([&] { read_file(directory.path()); }), place + ": cannot read: Is a directory");
+}
+
+TEST(Files, SayWhyTheyCannotBeWritten) {
+  const TemporaryDirectory directory;
+  EXPECT_EQ(error_of([&] { write_file_atomically(directory.path() / "missing" / "a", "x"); }),
+            directory.path().string() + "/missing/a: cannot write: No such file or directory");
+}
+
+TEST(Files, KeepTheOldContentsWhenAWriteFails) {
+  const TemporaryDirectory directory;
+  const fs::path path = directory.path() / "a";
+  write_file_atomically(path, "old");
+  std::string message;
+  {
+    const FileSizeLimit limit(1000);
+    message = error_of([&] { write_file_atomically(path, std::string(5000, 'x')); });
+  }
+  EXPECT_EQ(message, path.string() + ": cannot write: File too large");
+  EXPECT_EQ(read_file(path), "old");
+  EXPECT_EQ(entries_in(directory.path()), 1);
+
+  fs::create_directories(directory.path() / "folder" / "inside");
+  EXPECT_EQ(error_of([&] { write_file_atomically(directory.path() / "folder", "x"); }),
+            directory.path().string() + "/folder: cannot write: Is a directory");
+  EXPECT_EQ(entries_in(directory.path()), 2);
+}
+
+class ReplaceDirectory : public ::testing::Test {
+ protected:
+  void fill(const std::string& name, const std::string& contents) {
+    fs::create_directories(root() / name);
+    write_file_atomically(root() / name / contents, contents);
+  }
+  const fs::path& root() const { return directory_.path(); }
+
+ private:
+  TemporaryDirectory directory_;
+};
+
+TEST_F(ReplaceDirectory, MakesTheTarget) {
+  fill("fresh", "new");
+  replace_directory(root() / "fresh", root() / "target");
+  EXPECT_EQ(read_file(root() / "target" / "new"), "new");
+  EXPECT_EQ(entries_in(root()), 1);
+}
+
+TEST_F(ReplaceDirectory, ReplacesTheTargetWhole) {
+  fill("fresh", "new");
+  fill("target", "old");
+  replace_directory(root() / "fresh/", root() / "target/");
+  EXPECT_EQ(read_file(root() / "target" / "new"), "new");
+  EXPECT_FALSE(fs::exists(root() / "target" / "old"));
+  EXPECT_EQ(entries_in(root()), 1);
+}
+
+TEST_F(ReplaceDirectory, LosesNothingWhenItFails) {
+  fill("target", "old");
+  EXPECT_THROW(replace_directory(root() / "missing", root() / "target"), Error);
+  fill("fresh", "new");
+  write_file_atomically(root() / "file", "file");
+  EXPECT_THROW(replace_directory(root() / "fresh", root() / "file"), Error);
+  EXPECT_THROW(replace_directory(root() / "file", root() / "target"), Error);
+  EXPECT_THROW(replace_directory(root() / "fresh", root() / "nowhere" / "target"), Error);
+  EXPECT_EQ(read_file(root() / "target" / "old"), "old");
+  EXPECT_EQ(read_file(root() / "fresh" / "new"), "new");
+  EXPECT_EQ(read_file(root() / "file"), "file");
+}
+
+TEST(DirectoryLock, IsHeldByOneAtATime) {
+  const TemporaryDirectory directory;
+  const std::string expected = directory.path().string() + ": another run is writing here (process " +
+                               std::to_string(::getpid()) + "); wait for it or choose another directory";
+  std::optional<DirectoryLock> lock(directory.path());
+  EXPECT_EQ(error_of([&] { DirectoryLock second(directory.path()); }), expected);
+
+  DirectoryLock moved = std::move(*lock);
+  lock.reset();
+  EXPECT_EQ(error_of([&] { DirectoryLock second(directory.path()); }), expected);
+
+  const TemporaryDirectory elsewhere;
+  moved = DirectoryLock(elsewhere.path());
+  EXPECT_NO_THROW(DirectoryLock{directory.path()});
+  EXPECT_THROW(DirectoryLock{elsewhere.path()}, Error);
+}
+
+TEST(DirectoryLock, EndsWithItsProcess) {
+  const TemporaryDirectory directory;
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const DirectoryLock lock(directory.path());
+    if (::write(ready[1], "r", 1) != 1) ::_exit(1);
+    while (true) ::pause();
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  EXPECT_NE(error_of([&] { DirectoryLock lock(directory.path()); }).find("(process " + std::to_string(child) + ")"),
+            std::string::npos);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_NO_THROW(DirectoryLock(directory.path(), DirectoryLock::WhenHeld::wait));
+  ::close(ready[0]);
+  ::close(ready[1]);
+}
+
+TEST(DirectoryLock, NeedsTheDirectory) {
+  const TemporaryDirectory directory;
+  EXPECT_EQ(error_of([&] { DirectoryLock lock(directory.path() / "missing"); }),
+            directory.path().string() + "/missing/lock: cannot lock this directory: No such file or directory");
+}
+
+TEST(TemporaryDirectory, IsRemovedWithWhatIsInIt) {
+  fs::path path;
+  {
+    const TemporaryDirectory directory;
+    path = directory.path();
+    fs::create_directories(path / "inside");
+    write_file_atomically(path / "inside" / "a", "a");
+  }
+  EXPECT_FALSE(fs::exists(path));
+}
+
+}  // namespace
+}  // namespace anesi

@@ -1,0 +1,205 @@
+#include "anesi/io/safetensors.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <random>
+#include <string>
+
+#include "anesi/core/error.h"
+#include "anesi/io/files.h"
+
+namespace anesi {
+namespace {
+
+using Metadata = std::map<std::string, std::string>;
+
+NamedTensors some_of_every_type() {
+  NamedTensors tensors;
+  for (const auto type : {torch::kFloat64, torch::kFloat32, torch::kFloat16, torch::kBFloat16, torch::kInt64,
+                          torch::kInt32, torch::kInt16, torch::kInt8, torch::kUInt8, torch::kBool}) {
+    tensors[std::string("layer.") + torch::toString(type)] = (torch::randn({3, 5}) * 3).to(type);
+  }
+  tensors["scalar"] = torch::tensor(2.5);
+  tensors["empty"] = torch::empty({0, 4});
+  tensors["transposed"] = torch::arange(6).view({2, 3}).t();
+  tensors["with gradient"] = torch::ones({2}, torch::requires_grad());
+  tensors["\"quoted\"\nζ"] = torch::ones({1});
+  return tensors;
+}
+
+class Safetensors : public ::testing::Test {
+ protected:
+  // What reading a file with this header and data says, without the name of the file.
+  std::string error_of(const std::string& header, const std::string& data) {
+    std::string length;
+    for (unsigned shift = 0; shift < 64; shift += 8) length += static_cast<char>((header.size() >> shift) & 255U);
+    return error_of_file(length + header + data);
+  }
+  std::string error_of_file(const std::string& contents) {
+    write_file_atomically(path_, contents);
+    try {
+      read_safetensors(path_);
+    } catch (const Error& error) {
+      const std::string message = error.what();
+      const std::string place = path_.string() + ": ";
+      EXPECT_EQ(message.substr(0, place.size()), place);
+      return message.substr(place.size());
+    }
+    return "no error";
+  }
+
+  TemporaryDirectory directory_;
+  std::filesystem::path path_ = directory_.path() / "a.safetensors";
+};
+
+TEST_F(Safetensors, ReadsBackWhatItWrote) {
+  const NamedTensors written = some_of_every_type();
+  const Metadata metadata = {{"format", "pt"}, {"note", "line\n\"two\""}};
+  write_safetensors(path_, written, metadata);
+  const SafetensorsFile read = read_safetensors(path_);
+  EXPECT_EQ(read.metadata, metadata);
+  ASSERT_EQ(read.tensors.size(), written.size());
+  for (const auto& [name, tensor] : written) {
+    const torch::Tensor& back = read.tensors.at(name);
+    EXPECT_EQ(back.scalar_type(), tensor.scalar_type()) << name;
+    EXPECT_TRUE(torch::equal(back, tensor)) << name;
+    EXPECT_FALSE(back.requires_grad());
+  }
+}
+
+TEST_F(Safetensors, HoldsNothingAtAll) {
+  write_safetensors(path_, {});
+  const SafetensorsFile read = read_safetensors(path_);
+  EXPECT_TRUE(read.tensors.empty());
+  EXPECT_TRUE(read.metadata.empty());
+}
+
+TEST_F(Safetensors, WritesTheBytesOfTheFormat) {
+  write_safetensors(path_, {{"a", torch::tensor({1, 2}, torch::kUInt8)}, {"b", torch::tensor({3}, torch::kInt16)}});
+  const std::string header =
+      R"({"a":{"data_offsets":[2,4],"dtype":"U8","shape":[2]},"b":{"data_offsets":[0,2],"dtype":"I16","shape":[1]}})";
+  const std::string padding(8 - header.size() % 8, ' ');
+  const std::string length = {static_cast<char>(header.size() + padding.size()), 0, 0, 0, 0, 0, 0, 0};
+  EXPECT_EQ(read_file(path_), length + header + padding + std::string("\x03\0\x01\x02", 4));
+}
+
+TEST_F(Safetensors, WritesOnlyWhatTheFormatHolds) {
+  const torch::Tensor one = torch::ones({1});
+  EXPECT_THROW(write_safetensors(path_, {{"__metadata__", one}}), Error);
+  EXPECT_THROW(write_safetensors(path_, {{"undefined", torch::Tensor()}}), Error);
+  EXPECT_THROW(write_safetensors(path_, {{"complex", torch::ones({1}, torch::kComplexFloat)}}), Error);
+  EXPECT_THROW(write_safetensors(path_, {{"sparse", one.to_sparse()}}), Error);
+  EXPECT_THROW(write_safetensors(path_, {{"not UTF-8 \xff", one}}), Error);
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST_F(Safetensors, SaysWhenTheFileIsNotOne) {
+  EXPECT_EQ(error_of_file("abc"), "the file has 3 bytes, less than a safetensors header; it is cut short");
+  EXPECT_EQ(error_of_file(std::string("\x10\0\0\0\0\0\0\0{}", 10)),
+            "a header of 16 bytes in a file of 10; it is cut short or not a safetensors file");
+  EXPECT_NE(error_of_file(std::string(16, '\xff')).find("a header of 18,446,744,073,709,551,615 bytes"),
+            std::string::npos);
+  EXPECT_EQ(error_of(R"({"a":)", ""), "its header is not JSON (at byte 6); the file is damaged");
+  EXPECT_EQ(error_of("[1]", ""), "its header is not a JSON object; this is not a safetensors file");
+  EXPECT_EQ(error_of("{}  ", ""), "no error");
+  EXPECT_EQ(error_of("{}", "xx"), "2 bytes at the end belong to no tensor; the file is too long or its header damaged");
+  EXPECT_EQ(error_of(R"({"__metadata__":3})", ""), "its metadata is not an object of strings");
+  EXPECT_EQ(error_of(R"({"__metadata__":{"k":3}})", ""), "metadata \"k\" is not a string");
+  EXPECT_EQ(error_of(std::string(1'000'000, '['), "").substr(0, 22), "its header is not JSON");
+}
+
+TEST_F(Safetensors, SaysWhatIsWrongWithATensor) {
+  const auto wrong = [&](const std::string& entry) { return error_of("{\"t\":" + entry + "}", "12345678"); };
+  EXPECT_EQ(wrong(R"({"dtype":"F32","shape":[2],"data_offsets":[0,8]})"), "no error");
+  EXPECT_EQ(wrong("3"), "tensor \"t\": its header is not an object");
+  EXPECT_EQ(wrong("{}"), "tensor \"t\": its header has no dtype");
+  EXPECT_EQ(wrong(R"({"dtype":"F32"})"), "tensor \"t\": its header has no shape");
+  EXPECT_EQ(wrong(R"({"dtype":"F32","shape":[2]})"), "tensor \"t\": its header has no data_offsets");
+  EXPECT_EQ(wrong(R"({"dtype":"F7","shape":[2],"data_offsets":[0,8]})"),
+            "tensor \"t\": dtype \"F7\" is not one that can be read here");
+  for (const char* size : {"-2", "2.0", "\"2\"", "null", "9223372036854775808", "99999999999999999999999"}) {
+    EXPECT_EQ(wrong(std::string(R"({"dtype":"F32","shape":[)") + size + R"(],"data_offsets":[0,8]})"),
+              "tensor \"t\": its shape holds something other than a whole number below 2^63");
+  }
+  for (const char* shape : {"4611686018427387904,2", "4611686018427387904,4611686018427387904,0"}) {
+    EXPECT_EQ(wrong(std::string(R"({"dtype":"F32","shape":[)") + shape + R"(],"data_offsets":[0,8]})"),
+              "tensor \"t\": its shape is larger than any file holds; the header is damaged");
+  }
+  EXPECT_EQ(wrong(R"({"dtype":"F32","shape":[3],"data_offsets":[0,8]})"),
+            "tensor \"t\": its shape takes 12 bytes, its data_offsets give 8; the header is damaged");
+  EXPECT_EQ(wrong(R"({"dtype":"F32","shape":[2],"data_offsets":[8,0]})"),
+            "tensor \"t\": its data_offsets are not a begin and an end");
+  EXPECT_EQ(wrong(R"({"dtype":"F32","shape":[2],"data_offsets":[8]})"),
+            "tensor \"t\": its data_offsets are not a begin and an end");
+  EXPECT_EQ(wrong(R"({"dtype":"F32","shape":[2],"data_offsets":[4,12]})"),
+            "tensor \"t\": its data ends at byte 12 of 8; the file is cut short or damaged");
+  EXPECT_EQ(wrong(R"({"dtype":"F32","shape":[1],"data_offsets":[4,8]})"),
+            "tensor \"t\": its data begins at byte 4, with a gap after that of the tensor before, which ends at 0");
+  EXPECT_EQ(wrong(R"({"dtype":"F32","shape":[1],"data_offsets":[0,4]})"),
+            "4 bytes at the end belong to no tensor; the file is too long or its header damaged");
+  EXPECT_EQ(wrong(R"({"dtype":"BOOL","shape":[8],"data_offsets":[0,8]})"),
+            "tensor \"t\": it is BOOL but holds bytes other than 0 and 1; the file is damaged");
+}
+
+TEST_F(Safetensors, SaysWhenTensorsOverlap) {
+  EXPECT_EQ(error_of(R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},)"
+                     R"("b":{"dtype":"U8","shape":[2],"data_offsets":[2,4]}})",
+                     "1234"),
+            "tensor \"b\": its data begins at byte 2, inside that of the tensor before, which ends at 3");
+}
+
+// Damage of any kind either goes unseen (a changed number) or is an Error; a sanitizer build also sees stray reads.
+TEST_F(Safetensors, SurvivesRandomDamage) {
+  const char* given = std::getenv("ANESI_TEST_SEED");
+  const std::uint64_t seed = given != nullptr ? std::stoull(given) : std::random_device{}();
+  std::cout << "ANESI_TEST_SEED=" << seed << "\n";
+  std::mt19937_64 random(seed);
+  const auto below = [&](std::size_t bound) { return static_cast<std::size_t>(random() % bound); };
+
+  write_safetensors(path_, some_of_every_type(), {{"key", "value"}});
+  const std::string intact = read_file(path_);
+  const std::size_t header_end =
+      8 + static_cast<unsigned char>(intact[0]) + 256U * static_cast<unsigned char>(intact[1]);
+  const std::filesystem::path damaged_path = directory_.path() / "damaged.safetensors";
+  int refused = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    std::string damaged = intact;
+    for (std::size_t changes = 1 + below(3); changes > 0; --changes) {
+      const std::size_t at = below(below(4) == 0 ? damaged.size() : std::min(header_end, damaged.size()));
+      switch (below(5)) {
+        case 0:
+          damaged[at] = static_cast<char>(damaged[at] ^ (1 << below(8)));
+          break;
+        case 1:
+          damaged[at] = static_cast<char>(below(256));
+          break;
+        case 2:
+          damaged[at] = "0123456789-.,[]{}\""[below(18)];  // more often still JSON
+          break;
+        case 3:
+          damaged.insert(at, 1 + below(4), '9');
+          break;
+        default:
+          damaged.resize(std::max<std::size_t>(at, 1));
+      }
+    }
+    std::ofstream(damaged_path, std::ios::binary) << damaged;
+    try {
+      read_safetensors(damaged_path);
+    } catch (const Error& error) {
+      ++refused;
+      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << "seed " << seed << ", trial " << trial;
+    }
+  }
+  EXPECT_GT(refused, 1000) << "seed " << seed;
+}
+
+}  // namespace
+}  // namespace anesi

@@ -1,0 +1,106 @@
+#include "anesi/losses/amortized.h"
+
+#include <gtest/gtest.h>
+
+#include "anesi/core/beliefs.h"
+#include "anesi/models/scan.h"
+#include "anesi/models/transducer.h"
+#include "anesi/priors/certain.h"
+#include "anesi/priors/fixed_dirichlet.h"
+#include "anesi/tasks/mnist_add/addition.h"
+
+namespace anesi {
+namespace {
+
+at::Generator seeded(std::uint64_t seed) { return at::make_generator<at::CPUGeneratorImpl>(seed); }
+
+// p(y|P) of every output by enumeration of all worlds; outputs are numbered as integers.
+torch::Tensor exact(const Addition& addition, const torch::Tensor& belief, std::int64_t outputs) {
+  auto probabilities = torch::zeros({outputs}, torch::kFloat64);
+  auto* const p = probabilities.mutable_data_ptr<double>();
+  const auto rows = belief.to(torch::kFloat64).contiguous();
+  const auto* const table = rows.const_data_ptr<double>();
+  std::vector<std::int64_t> sum(static_cast<std::size_t>(addition.outputs().variables()));
+  addition.worlds().for_each_point([&](Values world) {
+    double weight = 1;
+    for (std::size_t variable = 0; variable < world.size(); ++variable) {
+      weight *= table[10 * variable + static_cast<std::size_t>(world[variable])];
+    }
+    addition.apply(world, sum);
+    std::int64_t number = 0;
+    for (const auto digit : sum) number = 10 * number + digit;
+    p[number] += weight;
+  });
+  return probabilities;
+}
+
+// Mean total variation between q and the exact distribution over Dirichlet(0.2) beliefs.
+double total_variation(SequenceModel& model, const Addition& addition, std::int64_t beliefs) {
+  const torch::NoGradGuard no_gradients;
+  std::vector<torch::Tensor> points;
+  addition.outputs().for_each_point([&](Values point) {
+    points.push_back(torch::tensor(std::vector<std::int64_t>(point.begin(), point.end())));
+  });
+  const auto outputs = torch::stack(points);  // in the order of the numbers they stand for
+  const auto sampled = FixedDirichlet(addition.worlds(), 0.2).sample(beliefs, seeded(17));
+  double total = 0;
+  for (const auto& belief : sampled.unbind(0)) {
+    const auto q = model.log_prob(belief.unsqueeze(0).expand({outputs.size(0), -1, -1}), outputs).exp();
+    total += 0.5 * (exact(addition, belief, outputs.size(0)) - q.to(torch::kFloat64)).abs().sum().item<double>();
+  }
+  return total / static_cast<double>(beliefs);
+}
+
+AmortizedOptions preset_q() {
+  AmortizedOptions options;
+  options.schedule = {.lr = 0.05, .shape = "cosine"};
+  options.samples = 64;
+  return options;
+}
+
+// The default preset's q at fifteen digits: its weights serve every size.
+TEST(AmortizedSlow, TransducerOfTheDefaultPresetIsNearlyExact) {
+  torch::manual_seed(1);
+  const Addition large(15);
+  auto model = std::make_shared<Transducer>(large.worlds(), large.outputs(), large.reading_order(), TransducerOptions{});
+  constexpr std::int64_t kSteps = 2000;
+  AmortizedLoss loss(large, model, std::make_unique<CertainBeliefs>(large.worlds()), preset_q(), kSteps, seeded(1));
+  for (std::int64_t step = 0; step < kSteps; ++step) loss.update();
+  for (const std::int64_t digits : {1, 2}) {
+    const Addition small(digits);
+    Transducer same(small.worlds(), small.outputs(), small.reading_order(), TransducerOptions{});
+    {
+      const torch::NoGradGuard no_gradients;
+      auto source = model->named_parameters();
+      for (auto& item : same.named_parameters()) item.value().copy_(source[item.key()]);
+    }
+    const auto distance = total_variation(same, small, digits == 1 ? 500 : 100);
+    RecordProperty("total_variation_" + std::to_string(digits), std::to_string(distance));
+    EXPECT_LE(distance, 0.005) << "N=" << digits;
+  }
+}
+
+TEST(Amortized, UpdatesLowerTheLossOfANeuralModel) {
+  torch::manual_seed(1);
+  const Addition addition(1);
+  auto model = std::make_shared<Scan>(addition.worlds(), addition.outputs(), addition.reading_order(), ScanOptions{32});
+  auto options = preset_q();
+  options.schedule = {.lr = 0.005};
+  AmortizedLoss loss(addition, model, std::make_unique<FixedDirichlet>(addition.worlds(), 0.2), options, 300, seeded(1));
+  const auto before = total_variation(*model, addition, 50);
+  for (int step = 0; step < 300; ++step) loss.update();
+  EXPECT_LT(total_variation(*model, addition, 50), 0.6 * before);
+}
+
+TEST(Amortized, LossIsTheMeanNegativeLogLikelihood) {
+  torch::manual_seed(1);
+  const Addition addition(2);
+  auto model = std::make_shared<Scan>(addition.worlds(), addition.outputs(), addition.reading_order(), ScanOptions{16});
+  AmortizedLoss loss(addition, model, std::make_unique<FixedDirichlet>(addition.worlds(), 0.2), preset_q(), 1, seeded(1));
+  const auto beliefs = FixedDirichlet(addition.worlds(), 1.0).sample(5, seeded(2));
+  const auto outputs = addition.apply_batch(sample_worlds(beliefs, seeded(3)));
+  EXPECT_NEAR(loss.loss(beliefs, outputs).item<float>(), -model->log_prob(beliefs, outputs).mean().item<float>(), 1e-5);
+}
+
+}  // namespace
+}  // namespace anesi

@@ -1,0 +1,311 @@
+#include "anesi/models/transducer_filter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "anesi/core/thread_pool.h"
+
+// Lets the compiler emit this function for several instruction sets and choose one when the program starts. The
+// sanitizers do not get along with that.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__)
+#define ANESI_VECTORISED __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define ANESI_VECTORISED
+#endif
+
+namespace anesi {
+namespace {
+
+// result += weight * row, over `size` floats.
+ANESI_VECTORISED void add_scaled(float* __restrict result, const float* __restrict row, float weight,
+                                 std::int64_t size) {
+  for (std::int64_t i = 0; i < size; ++i) result[i] += weight * row[i];
+}
+
+// result = sum over combinations of weights[c] * rows[c], rows being [combinations, size].
+ANESI_VECTORISED void mix(float* __restrict result, const float* __restrict rows, const float* __restrict weights,
+                          std::int64_t combinations, std::int64_t size) {
+  std::fill(result, result + size, 0.0F);
+  for (std::int64_t c = 0; c < combinations; ++c) {
+    if (weights[c] == 0) continue;
+    const float weight = weights[c];
+    const float* const row = rows + c * size;
+    for (std::int64_t i = 0; i < size; ++i) result[i] += weight * row[i];
+  }
+}
+
+// result[c] = <rows[c], vector>.
+ANESI_VECTORISED void dot_rows(float* __restrict result, const float* __restrict rows, const float* __restrict vector,
+                               std::int64_t combinations, std::int64_t size) {
+  for (std::int64_t c = 0; c < combinations; ++c) {
+    const float* const row = rows + c * size;
+    float sum = 0;
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < size; ++i) sum += row[i] * vector[i];
+    result[c] = sum;
+  }
+}
+
+// A reading order with everything looked up that the inner loops need.
+struct Step {
+  std::vector<std::int64_t> reads, domains;
+  std::int64_t emits = -1;  // column of values, -1 where nothing is emitted
+  std::int64_t kind = 0, combinations = 1;
+};
+
+struct Plan {
+  explicit Plan(const ReadingOrder& reading) {
+    for (const auto& step : reading.steps()) {
+      const auto& kind = reading.kind(step.kind);
+      steps.push_back({step.reads, kind.read_domains, step.emits.value_or(-1), step.kind, kind.combinations()});
+      largest_combinations = std::max(largest_combinations, steps.back().combinations);
+    }
+  }
+  std::vector<Step> steps;
+  std::int64_t largest_combinations = 1;
+};
+
+// The probability of every combination of values read, the last variable running fastest.
+void combination_weights(const Step& step, const float* belief, std::int64_t width, std::vector<float>& weights) {
+  weights[0] = 1;
+  std::int64_t size = 1;
+  for (std::size_t index = 0; index < step.reads.size(); ++index) {
+    const float* const row = belief + step.reads[index] * width;
+    const auto domain = step.domains[index];
+    for (auto before = size - 1; before >= 0; --before) {
+      const float weight = weights[static_cast<std::size_t>(before)];
+      for (auto value = domain - 1; value >= 0; --value) {
+        weights[static_cast<std::size_t>(before * domain + value)] = weight * row[value];
+      }
+    }
+    size *= domain;
+  }
+}
+
+// Turns the gradient of the combinations' weights into that of the beliefs of the variables read.
+void combination_weights_backward(const Step& step, const float* belief, std::int64_t width,
+                                  const std::vector<float>& weight_gradient, float* belief_gradient) {
+  for (std::size_t target = 0; target < step.reads.size(); ++target) {
+    float* const gradient = belief_gradient + step.reads[target] * width;
+    for (std::int64_t c = 0; c < step.combinations; ++c) {
+      float others = weight_gradient[static_cast<std::size_t>(c)];
+      if (others == 0) continue;
+      std::int64_t value_of_target = 0, rest = c;
+      for (auto index = step.reads.size(); index-- > 0;) {
+        const auto value = rest % step.domains[index];
+        rest /= step.domains[index];
+        if (index == target) {
+          value_of_target = value;
+        } else {
+          others *= belief[step.reads[index] * width + value];
+        }
+      }
+      gradient[value_of_target] += others;
+    }
+  }
+}
+
+class Filter : public torch::autograd::Function<Filter> {
+ public:
+  // tables are flattened into one vector, kind after kind, because a custom function wants a fixed list of arguments.
+  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& beliefs,
+                               const torch::Tensor& values, const torch::Tensor& initial, const torch::Tensor& tables,
+                               const std::shared_ptr<const Plan>& plan, const std::vector<std::int64_t>& offsets) {
+    const auto batch = beliefs.size(0), width = beliefs.size(2), row_size = beliefs.size(1) * width;
+    const auto states = initial.size(0), square = states * states, outputs = values.size(1);
+    const auto steps = static_cast<std::int64_t>(plan->steps.size());
+    auto result = torch::empty({batch}, beliefs.options());
+    auto filtered = torch::empty({batch, steps + 1, states}, beliefs.options());  // h before each step, and at the end
+    auto moves = torch::empty({batch, steps, square}, beliefs.options());         // each step's mixed table at its y
+    auto normalisers = torch::empty({batch, steps}, beliefs.options());
+
+    const auto* const belief = beliefs.const_data_ptr<float>();
+    const auto* const value = values.const_data_ptr<std::int64_t>();
+    const auto* const table = tables.const_data_ptr<float>();
+    const auto* const start = initial.const_data_ptr<float>();
+    auto* const h_all = filtered.mutable_data_ptr<float>();
+    auto* const move_all = moves.mutable_data_ptr<float>();
+    auto* const t_all = normalisers.mutable_data_ptr<float>();
+    auto* const out = result.mutable_data_ptr<float>();
+
+    parallel_for(batch, 4, [&](std::int64_t begin, std::int64_t end) {
+      std::vector<float> weights(static_cast<std::size_t>(plan->largest_combinations));
+      for (auto b = begin; b < end; ++b) {
+        float* h = h_all + b * (steps + 1) * states;
+        std::copy(start, start + states, h);
+        double total = 0;
+        for (std::int64_t i = 0; i < steps; ++i) {
+          const auto& step = plan->steps[static_cast<std::size_t>(i)];
+          const auto y = step.emits < 0 ? 0 : value[b * outputs + step.emits];
+          const float* const slice =
+              table + offsets[static_cast<std::size_t>(step.kind)] + y * step.combinations * square;
+          float* const move = move_all + (b * steps + i) * square;
+          combination_weights(step, belief + b * row_size, width, weights);
+          mix(move, slice, weights.data(), step.combinations, square);
+          float* const next = h + states;
+          std::fill(next, next + states, 0.0F);
+          for (std::int64_t from = 0; from < states; ++from) add_scaled(next, move + from * states, h[from], states);
+          float t = 0;
+          for (std::int64_t to = 0; to < states; ++to) t += next[to];
+          t_all[b * steps + i] = t;
+          total += std::log(static_cast<double>(t));
+          // Where y is impossible, t is 0 and the result -inf; the state no longer matters.
+          for (std::int64_t to = 0; to < states; ++to) next[to] = t > 0 ? next[to] / t : 1 / static_cast<float>(states);
+          h = next;
+        }
+        out[b] = static_cast<float>(total);
+      }
+    });
+    context->save_for_backward({beliefs, values, tables, filtered, moves, normalisers});
+    context->saved_data["offsets"] = offsets;
+    context->saved_data["plan"] = c10::IValue::make_capsule(c10::make_intrusive<Holder>(plan));
+    return result;
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 const torch::autograd::variable_list& upstream) {
+    const auto saved = context->get_saved_variables();
+    const auto &beliefs = saved[0], &values = saved[1], &tables = saved[2], &filtered = saved[3], &moves = saved[4],
+               &normalisers = saved[5];
+    const auto plan = c10::static_intrusive_pointer_cast<Holder>(context->saved_data["plan"].toCapsule())->plan;
+    const auto offsets = context->saved_data["offsets"].toIntVector();
+    const bool want_beliefs = context->needs_input_grad(0), want_initial = context->needs_input_grad(2),
+               want_tables = context->needs_input_grad(3);
+    const auto batch = beliefs.size(0), width = beliefs.size(2), row_size = beliefs.size(1) * width;
+    const auto states = filtered.size(2), square = states * states, outputs = values.size(1);
+    const auto steps = static_cast<std::int64_t>(plan->steps.size());
+    constexpr std::int64_t grain = 4;
+    const auto pieces = parallel_pieces(batch, grain);
+
+    auto belief_gradient = want_beliefs ? torch::zeros_like(beliefs) : torch::Tensor();
+    // One accumulator a piece, added up in a fixed order, so that the sum does not depend on timing.
+    auto initial_gradients = torch::zeros({pieces, states}, beliefs.options());
+    auto table_gradients = want_tables ? torch::zeros({pieces, tables.size(0)}, beliefs.options()) : torch::Tensor();
+
+    const auto upstream_rows = upstream[0].contiguous();
+    const auto* const scale = upstream_rows.const_data_ptr<float>();
+    const auto* const belief = beliefs.const_data_ptr<float>();
+    const auto* const value = values.const_data_ptr<std::int64_t>();
+    const auto* const table = tables.const_data_ptr<float>();
+    const auto* const h_all = filtered.const_data_ptr<float>();
+    const auto* const move_all = moves.const_data_ptr<float>();
+    const auto* const t_all = normalisers.const_data_ptr<float>();
+    auto* const belief_out = want_beliefs ? belief_gradient.mutable_data_ptr<float>() : nullptr;
+    auto* const initial_out = initial_gradients.mutable_data_ptr<float>();
+    auto* const table_out = want_tables ? table_gradients.mutable_data_ptr<float>() : nullptr;
+
+    parallel_for(batch, grain, [&](std::int64_t begin, std::int64_t end) {
+      const auto piece = begin == 0 ? 0 : (begin * pieces + batch - 1) / batch;
+      std::vector<float> weights(static_cast<std::size_t>(plan->largest_combinations)), weight_gradient(weights);
+      std::vector<float> h_gradient(static_cast<std::size_t>(states)), k_gradient(h_gradient);
+      std::vector<float> move_gradient(static_cast<std::size_t>(square));
+      for (auto b = begin; b < end; ++b) {
+        std::fill(h_gradient.begin(), h_gradient.end(), 0.0F);
+        for (auto i = steps - 1; i >= 0; --i) {
+          const auto& step = plan->steps[static_cast<std::size_t>(i)];
+          const float t = t_all[b * steps + i];
+          const float* const h = h_all + (b * (steps + 1) + i) * states;
+          const float* const next = h + states;
+          const float* const move = move_all + (b * steps + i) * square;
+          if (!(t > 0)) {  // log 0: no direction leads out
+            std::fill(h_gradient.begin(), h_gradient.end(), 0.0F);
+            continue;
+          }
+          // next = k / t and the loss gains log t, with t the sum of k.
+          float inner = 0;
+          for (std::int64_t to = 0; to < states; ++to) inner += h_gradient[static_cast<std::size_t>(to)] * next[to];
+          for (std::int64_t to = 0; to < states; ++to) {
+            k_gradient[static_cast<std::size_t>(to)] = (h_gradient[static_cast<std::size_t>(to)] - inner + scale[b]) / t;
+          }
+          for (std::int64_t from = 0; from < states; ++from) {
+            float sum = 0;
+            for (std::int64_t to = 0; to < states; ++to) {
+              const auto k = k_gradient[static_cast<std::size_t>(to)];
+              sum += move[from * states + to] * k;
+              move_gradient[static_cast<std::size_t>(from * states + to)] = h[from] * k;
+            }
+            h_gradient[static_cast<std::size_t>(from)] = sum;
+          }
+          const auto y = step.emits < 0 ? 0 : value[b * outputs + step.emits];
+          const auto slice = offsets[static_cast<std::size_t>(step.kind)] + y * step.combinations * square;
+          if (want_beliefs && !step.reads.empty()) {
+            dot_rows(weight_gradient.data(), table + slice, move_gradient.data(), step.combinations, square);
+            combination_weights_backward(step, belief + b * row_size, width, weight_gradient,
+                                         belief_out + b * row_size);
+          }
+          if (want_tables) {
+            combination_weights(step, belief + b * row_size, width, weights);
+            float* const rows = table_out + piece * tables.size(0) + slice;
+            for (std::int64_t c = 0; c < step.combinations; ++c) {
+              const float weight = weights[static_cast<std::size_t>(c)];
+              if (weight != 0) add_scaled(rows + c * square, move_gradient.data(), weight, square);
+            }
+          }
+        }
+        for (std::int64_t state = 0; state < states; ++state) {
+          initial_out[piece * states + state] += h_gradient[static_cast<std::size_t>(state)];
+        }
+      }
+    });
+    return {belief_gradient,
+            torch::Tensor(),
+            want_initial ? initial_gradients.sum(0) : torch::Tensor(),
+            want_tables ? table_gradients.sum(0) : torch::Tensor(),
+            torch::Tensor(),
+            torch::Tensor()};
+  }
+
+ private:
+  // Carries the plan from forward to backward.
+  struct Holder : torch::CustomClassHolder {
+    explicit Holder(std::shared_ptr<const Plan> held) : plan(std::move(held)) {}
+    std::shared_ptr<const Plan> plan;
+  };
+};
+
+}  // namespace
+
+torch::Tensor filter_log_prob(const torch::Tensor& beliefs, const torch::Tensor& values, const torch::Tensor& initial,
+                              const std::vector<torch::Tensor>& tables, const ReadingOrder& reading) {
+  std::vector<torch::Tensor> flat;
+  std::vector<std::int64_t> offsets;
+  std::int64_t offset = 0;
+  for (const auto& table : tables) {
+    flat.push_back(table.reshape(-1));
+    offsets.push_back(offset);
+    offset += table.numel();
+  }
+  return Filter::apply(beliefs.contiguous(), values.contiguous(), initial.contiguous(), torch::cat(flat),
+                       std::make_shared<const Plan>(reading), offsets);
+}
+
+std::vector<torch::Tensor> mix_tables(const torch::Tensor& beliefs, const std::vector<torch::Tensor>& tables,
+                                      const ReadingOrder& reading) {
+  const Plan plan(reading);
+  const auto rows = beliefs.contiguous();
+  const auto batch = rows.size(0), width = rows.size(2), row_size = rows.size(1) * width;
+  const auto* const belief = rows.const_data_ptr<float>();
+  std::vector<torch::Tensor> mixed;
+  for (const auto& step : plan.steps) {
+    const auto table = tables[static_cast<std::size_t>(step.kind)].contiguous();
+    const auto emitted = table.size(0), square = table.size(2) * table.size(3);
+    const auto* const in = table.const_data_ptr<float>();
+    auto result = torch::empty({batch, emitted, table.size(2), table.size(3)}, rows.options());
+    auto* const out = result.mutable_data_ptr<float>();
+    parallel_for(batch, 8, [&](std::int64_t begin, std::int64_t end) {
+      std::vector<float> weights(static_cast<std::size_t>(step.combinations));
+      for (auto b = begin; b < end; ++b) {
+        combination_weights(step, belief + b * row_size, width, weights);
+        for (std::int64_t y = 0; y < emitted; ++y) {
+          mix(out + (b * emitted + y) * square, in + y * step.combinations * square, weights.data(), step.combinations,
+              square);
+        }
+      }
+    });
+    mixed.push_back(result);
+  }
+  return mixed;
+}
+
+}  // namespace anesi

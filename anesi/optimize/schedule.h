@@ -1,0 +1,30 @@
+// How a learning rate changes over training.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "anesi/options/option_table.h"
+
+namespace anesi {
+
+struct Schedule {
+  double lr = 0.001;
+  std::string shape = "constant";
+  double warmup = 0.2;
+
+  void describe(OptionTable& table) {
+    table.add("lr", lr, {1e-8, 10}, "learning rate, or its peak");
+    table.add("schedule", shape, {"constant", "cosine", "one_cycle"},
+              "constant; cosine: falls to 2 %; one_cycle: rises from 4 %, falls to nearly nothing");
+    table.add("warmup", warmup, {0, 1}, "share of the steps that one_cycle spends rising");
+  }
+
+  // What Adam is to use at a step of `steps`. One cycle moves the momentum against the learning rate.
+  struct Rate {
+    double learning_rate, beta1;
+  };
+  Rate at(std::int64_t step, std::int64_t steps) const;
+};
+
+}  // namespace anesi

@@ -1,0 +1,91 @@
+#include "anesi/options/option_table.h"
+
+#include <gtest/gtest.h>
+
+#include "anesi/core/error.h"
+
+namespace anesi {
+namespace {
+
+struct Example {
+  std::int64_t digits = 4;
+  double rate = 0.001;
+  bool frozen = false;
+  std::string schedule = "constant";
+
+  void describe(OptionTable& table) {
+    table.add("digits", digits, {1, 1000}, "digits in a number");
+    table.add("rate", rate, {0, 10}, "learning rate");
+    table.add("frozen", frozen, "leave q alone");
+    table.add("schedule", schedule, {"constant", "cosine"}, "how the rate changes");
+  }
+};
+
+struct OptionTableTest : testing::Test {
+  OptionTableTest() { table.add_group("task", example); }
+
+  std::string refusal(const std::string& assignment) {
+    try {
+      table.set(assignment);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  Example example;
+  OptionTable table;
+};
+
+TEST_F(OptionTableTest, SetsWhatItWasFilledFrom) {
+  table.set("task.digits=15");
+  table.set("task.rate=1e-2");
+  table.set("task.frozen=true");
+  table.set("task.schedule=cosine");
+  EXPECT_EQ(example.digits, 15);
+  EXPECT_EQ(example.rate, 0.01);
+  EXPECT_TRUE(example.frozen);
+  EXPECT_EQ(example.schedule, "cosine");
+}
+
+TEST_F(OptionTableTest, RefusesWithAReason) {
+  EXPECT_EQ(refusal("task.digts=3"), "there is no option task.digts; did you mean task.digits?");
+  EXPECT_EQ(refusal("colour=3"), "there is no option colour; `anesi train TASK --help` lists them");
+  EXPECT_EQ(refusal("task.digits=0"), "option task.digits: 0 is out of range; it may be 1 to 1000");
+  EXPECT_EQ(refusal("task.digits=3.5"), "option task.digits: \"3.5\" is not a whole number");
+  EXPECT_EQ(refusal("task.rate=nan"), "option task.rate: nan is out of range; it may be 0 to 10");
+  EXPECT_EQ(refusal("task.frozen=yes"), "option task.frozen: \"yes\" is not true or false");
+  EXPECT_EQ(refusal("task.schedule=fast"),
+            "option task.schedule: \"fast\" is not a choice; there are constant, cosine");
+  EXPECT_EQ(refusal("task.digits"), "\"task.digits\" is not of the form name=value");
+  EXPECT_EQ(example.digits, 4) << "a refused value was kept";
+}
+
+TEST_F(OptionTableTest, RoundTripsThroughToml) {
+  table.set("task.rate=0.1");
+  table.set("task.schedule=cosine");
+  Example copy;
+  OptionTable other;
+  other.add_group("task", copy);
+  other.load_toml(table.to_toml(), "config.toml");
+  EXPECT_EQ(copy.rate, 0.1);
+  EXPECT_EQ(copy.schedule, "cosine");
+  EXPECT_EQ(copy.digits, 4);
+}
+
+TEST_F(OptionTableTest, TomlErrorsNameTheFile) {
+  const auto message = [&](const char* text) -> std::string {
+    try {
+      table.load_toml(text, "config.toml");
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message("[task]\ndigits = 5000\n"),
+            "config.toml: option task.digits: 5000 is out of range; it may be 1 to 1000");
+  EXPECT_TRUE(message("[task\n").starts_with("config.toml: line 1: ")) << message("[task\n");
+}
+
+}  // namespace
+}  // namespace anesi

@@ -1,0 +1,38 @@
+#include "anesi/priors/prior.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <mutex>
+
+#include "anesi/core/error.h"
+
+namespace anesi {
+
+torch::Tensor saved_tensor(const NamedTensors& state, const std::string& name, torch::ScalarType type,
+                           torch::IntArrayRef shape) {
+  const auto found = state.find(name);
+  if (found == state.end()) {
+    throw Error(fmt::format("prior state: no tensor \"{}\"; it was saved by another kind of prior", name));
+  }
+  const auto& tensor = found->second;
+  bool fits = tensor.scalar_type() == type && tensor.dim() == static_cast<std::int64_t>(shape.size());
+  for (std::size_t dimension = 0; fits && dimension < shape.size(); ++dimension) {
+    fits = shape[dimension] == -1 || tensor.size(static_cast<std::int64_t>(dimension)) == shape[dimension];
+  }
+  if (!fits) {
+    throw Error(fmt::format(
+        "prior state: \"{}\" is {} [{}] where {} [{}] is expected; it was saved for another problem", name,
+        toString(tensor.scalar_type()), fmt::join(tensor.sizes(), ", "), toString(type), fmt::join(shape, ", ")));
+  }
+  return tensor;
+}
+
+std::uint64_t draw_seed(at::Generator generator) {
+  auto* source = at::get_generator_or_default<at::CPUGeneratorImpl>(generator, at::detail::getDefaultCPUGenerator());
+  const std::lock_guard<std::mutex> lock(source->mutex_);
+  return source->random64();
+}
+
+}  // namespace anesi

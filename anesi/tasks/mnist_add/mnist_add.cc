@@ -1,0 +1,111 @@
+// Multi-digit MNISTAdd (section 4.1 of the paper): two rows of N handwritten digits, labelled with their sum alone.
+#include <fmt/format.h>
+
+#include "anesi/core/error.h"
+#include "anesi/data/grouped_digits.h"
+#include "anesi/io/files.h"
+#include "anesi/io/idx.h"
+#include "anesi/perception/lenet.h"
+#include "anesi/tasks/mnist_add/addition.h"
+#include "anesi/tasks/task.h"
+
+namespace anesi {
+namespace {
+
+struct MnistAddOptions {
+  std::int64_t digits = 4;
+
+  void describe(OptionTable& table) { table.add("digits", digits, {1, 5000}, "digits of each number (the paper's N)"); }
+};
+
+const std::vector<Preset> presets{
+    {"default",
+     "a transducer learned from worlds alone, then perception through it",
+     {"q.architecture=transducer", "transducer.states=4", "prior.kind=certain", "q.pretrain=2000", "q.samples=64",
+      "q.lr=0.05", "q.schedule=cosine", "q.frozen=true", "train.epochs=18", "train.lr=0.003",
+      "train.schedule=one_cycle", "train.weight_decay=0.05", "eval.beam=16"}},
+    {"scan",
+     "a recurrent q learned from sampled beliefs beside perception (Algorithm 2)",
+     {"q.architecture=scan", "scan.width=128", "prior.kind=fixed", "prior.concentration=0.2", "q.pretrain=200",
+      "q.samples=64", "q.lr=0.002", "q.schedule=cosine", "train.epochs=40", "train.lr=0.001", "train.schedule=cosine",
+      "eval.beam=16"}},
+    {"paper",
+     "the paper's hyperparameters to the letter (prediction only)",
+     {"q.architecture=mlp", "mlp.layers=3", "mlp.width=800", "prior.kind=fitted", "prior.window=2500",
+      "prior.iterations=50", "prior.lr=0.01", "prior.initial=0.1", "prior.l2=900000", "q.pretrain=0", "q.samples=600",
+      "q.lr=0.001", "q.schedule=constant", "train.epochs=100", "train.batch=16", "train.lr=0.001",
+      "train.schedule=constant", "train.weight_decay=0", "eval.beam=600"}},
+    {"no-prior",
+     "the paper's ablation: q sees only the beliefs that perception emits",
+     {"q.architecture=mlp", "mlp.layers=3", "mlp.width=800", "prior.kind=observed", "prior.window=2500", "q.pretrain=0",
+      "q.samples=600", "q.lr=0.001", "q.schedule=constant", "train.epochs=100", "train.batch=16", "train.lr=0.001",
+      "train.schedule=constant", "train.weight_decay=0", "eval.beam=600"}},
+};
+
+std::string digits_of(Values values) {
+  std::string text;
+  for (const auto value : values) text += static_cast<char>('0' + value);
+  return text;
+}
+
+// Without the leading zeros, but at least one digit.
+std::string number_of(Values values) {
+  const auto text = digits_of(values);
+  return text.substr(std::min(text.find_first_not_of('0'), text.size() - 1));
+}
+
+torch::Tensor read_images(const std::filesystem::path& path, std::int64_t expected) {
+  const auto images = read_idx(path);
+  if (images.dim() != 3 || images.size(0) != expected || images.size(1) != 28 || images.size(2) != 28) {
+    throw UsageError(fmt::format("{}: expected {} images of 28x28 (an IDX file, the first number's digits first)",
+                                 path.string(), expected));
+  }
+  return images.to(torch::kFloat32).div(127.5).sub(1).unsqueeze(0);
+}
+
+// The digits as IDX files and, for each split, which of them make up each sum.
+void write_data(const Splits& splits, const std::filesystem::path& directory) {
+  std::filesystem::create_directories(directory);
+  const auto write = [&](const Dataset& data, const std::string& split, const std::string& prefix) {
+    if (data.size() == 0) return;
+    write_idx(directory / (prefix + "-images-idx3-ubyte"), data.pool);
+    std::string text = "sum,images\n";
+    for (std::int64_t example = 0; example < data.size(); ++example) {
+      const auto output = data.outputs[example].contiguous(), images = data.index[example].contiguous();
+      text += number_of(Values(output.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(output.numel())));
+      for (std::int64_t image = 0; image < images.numel(); ++image) {
+        text += fmt::format("{}{}", image == 0 ? "," : " ", images[image].item<std::int64_t>());
+      }
+      text += "\n";
+    }
+    write_file_atomically(directory / (split + ".csv"), text);
+  };
+  write(splits.train, "train", "train");
+  write(splits.validation, "validation", "train");
+  write(splits.test, "test", "t10k");
+}
+
+Task make_mnist_add(const MnistAddOptions& options, const TaskContext& context) {
+  Task task;
+  const auto digits = options.digits;
+  task.problem = std::make_unique<Addition>(digits);
+  task.perception = std::make_shared<LeNet>(10);
+  task.load = [digits, context] {
+    return group_digits(load_digits(context.data, context.say), Addition(digits),
+                        {.seed = context.seed, .validation = context.validation});
+  };
+  task.read_input = [digits](const std::filesystem::path& path) { return read_images(path, 2 * digits); };
+  task.show_world = [digits](Values world) {
+    const auto half = static_cast<std::size_t>(digits);
+    return digits_of(world.subspan(0, half)) + " + " + digits_of(world.subspan(half));
+  };
+  task.show_output = number_of;
+  task.export_data = [load = task.load](const std::filesystem::path& directory) { write_data(load(), directory); };
+  return task;
+}
+
+ANESI_TASK("mnist-add", "add two numbers of handwritten digits, from their sum alone", MnistAddOptions, presets,
+           make_mnist_add);
+
+}  // namespace
+}  // namespace anesi

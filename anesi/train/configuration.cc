@@ -1,0 +1,82 @@
+#include "anesi/train/configuration.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#define TOML_EXCEPTIONS 1
+#include <toml++/toml.h>
+
+#include <algorithm>
+
+#include "anesi/core/error.h"
+
+namespace anesi {
+
+void ModelOptions::describe(OptionTable& table) {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : anesi::architectures()) names.push_back(name);
+  table.add("architecture", architecture, names, "of q(y|P)");
+  table.add("pretrain", pretrain, {0, 100000000}, "updates of q before perception starts");
+  amortized.describe(table);
+}
+
+Configuration::Configuration(const std::string& task, const std::string& preset_name) : task_name(task) {
+  const auto& entry = find_task(task);
+  const auto& chosen = preset_name.empty() ? entry.presets.at(0) : entry.preset(preset_name);
+  preset = chosen.name;
+  task_ = entry.choose();
+  std::vector<std::string> presets;
+  for (const auto& each : entry.presets) presets.push_back(each.name);
+  table_.add("task.name", task_name, {task}, "the task");
+  table_.add("preset", preset, presets, "where these options started from");
+  table_.add("seed", seed, {0, std::int64_t{1} << 53}, "decides every random draw");
+  table_.add("loss", loss, {"amortized"}, "how labels reach perception");
+  table_.add_group("task", *task_);
+  table_.add_group("train", train);
+  table_.add_group("q", q);
+  table_.add_group("prior", prior);
+  table_.add_group("eval", eval);
+  for (const auto& [name, architecture] : anesi::architectures()) {
+    table_.add_group(name, *(architectures_[name] = architecture.make()));
+  }
+  for (const auto& setting : chosen.settings) table_.set(setting);
+}
+
+std::unique_ptr<Configuration> Configuration::from_toml(const std::string& text, const std::string& origin) {
+  std::optional<std::string> task, preset;
+  try {
+    const auto root = toml::parse(text, origin);
+    task = root.at_path("task.name").value<std::string>();
+    preset = root["preset"].value<std::string>();
+  } catch (const toml::parse_error& error) {
+    throw UsageError(fmt::format("{}: line {}: {}", origin, error.source().begin.line, error.description()));
+  }
+  if (!task) throw UsageError(fmt::format("{}: task.name is missing; it says which task the run is of", origin));
+  auto configuration = std::make_unique<Configuration>(*task, preset.value_or(""));
+  configuration->table().load_toml(text, origin);
+  return configuration;
+}
+
+Task Configuration::make_task(TaskContext context) const {
+  context.seed = static_cast<std::uint64_t>(seed);
+  context.validation = train.validation;
+  torch::manual_seed(context.seed);  // of perception's first weights
+  auto task = task_->make(context);
+  const auto spaced = [](Values values) { return fmt::format("{}", fmt::join(values, " ")); };
+  if (!task.show_world) task.show_world = spaced;
+  if (!task.show_output) task.show_output = spaced;
+  return task;
+}
+
+std::shared_ptr<SequenceModel> Configuration::make_model(const Problem& problem) const {
+  torch::manual_seed(static_cast<std::uint64_t>(seed) + 1);  // of q's first weights
+  return architectures_.at(q.architecture)->build(problem);
+}
+
+std::int64_t Configuration::batch_size(const Problem& problem) const {
+  constexpr std::int64_t kVariablesInABatch = 480;
+  if (train.batch > 0) return train.batch;
+  return std::max<std::int64_t>(1, kVariablesInABatch / problem.worlds().variables());
+}
+
+}  // namespace anesi

@@ -1,0 +1,88 @@
+// All that decides a run: the task, every option, the seed.
+//
+// Every option of every part stands in one table (see option_table.h), which presets, --set, config.toml and --help share.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "anesi/losses/amortized.h"
+#include "anesi/models/architecture.h"
+#include "anesi/optimize/schedule.h"
+#include "anesi/options/option_table.h"
+#include "anesi/priors/choose.h"
+#include "anesi/tasks/task.h"
+
+namespace anesi {
+
+struct TrainOptions {
+  std::int64_t epochs = 20;
+  std::int64_t batch = 0;
+  Schedule schedule;
+  double weight_decay = 0;
+  std::string precision = "f32";
+  bool validation = false;
+  std::int64_t evaluate_every = 1;
+
+  void describe(OptionTable& table) {
+    table.add("epochs", epochs, {0, 1000000}, "passes over the training data");
+    table.add("batch", batch, {0, 1000000}, "examples in a step; 0: as many as hold about 480 world variables");
+    schedule.describe(table);
+    table.add("weight_decay", weight_decay, {0, 10}, "of perception's weights, decoupled (AdamW)");
+    table.add("precision", precision, {"f32", "bf16"}, "of q's matrix products in training; weights stay f32");
+    table.add("validation", validation, "hold out a sixth of the training data and evaluate on it while training");
+    table.add("evaluate_every", evaluate_every, {1, 1000000}, "epochs between evaluations");
+  }
+};
+
+struct ModelOptions {
+  std::string architecture = "transducer";
+  std::int64_t pretrain = 0;
+  AmortizedOptions amortized;
+
+  void describe(OptionTable& table);
+};
+
+struct EvaluateOptions {
+  std::int64_t beam = 16;
+
+  void describe(OptionTable& table) {
+    table.add("beam", beam, {1, 1000000}, "width of the beam in the final evaluation and in predict; while training it is 1");
+  }
+};
+
+class Configuration {
+ public:
+  // The task's defaults: its first preset. Throws UsageError where there is no such task or preset.
+  explicit Configuration(const std::string& task, const std::string& preset = "");
+  Configuration(const Configuration&) = delete;  // the table refers to members
+  Configuration& operator=(const Configuration&) = delete;
+
+  // From the text of a config.toml. `origin` names the file in errors.
+  static std::unique_ptr<Configuration> from_toml(const std::string& text, const std::string& origin);
+
+  OptionTable& table() { return table_; }
+  const OptionTable& table() const { return table_; }
+
+  // The task as configured, and a q for it; untrained, their weights drawn from the seed. `context` adds where data are
+  // and where to say what is done.
+  Task make_task(TaskContext context) const;
+  std::shared_ptr<SequenceModel> make_model(const Problem& problem) const;
+  std::int64_t batch_size(const Problem& problem) const;
+
+  std::string task_name, preset, loss = "amortized";
+  std::int64_t seed = 0;
+  TrainOptions train;
+  ModelOptions q;
+  PriorOptions prior;
+  EvaluateOptions eval;
+
+ private:
+  std::unique_ptr<TaskChoice> task_;
+  std::map<std::string, std::unique_ptr<Architecture>> architectures_;
+  OptionTable table_;
+};
+
+}  // namespace anesi

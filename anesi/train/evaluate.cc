@@ -1,0 +1,77 @@
+#include "anesi/train/evaluate.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "anesi/core/beliefs.h"
+#include "anesi/models/beam.h"
+
+namespace anesi {
+namespace {
+
+// Enough to keep the cores busy, few enough to stay in memory with a wide beam.
+constexpr std::int64_t kVariablesAtOnce = 2000;
+
+double milliseconds_per_query(Perception& perception, SequenceModel& model, const Dataset& data, std::int64_t beam) {
+  // The median of as many queries as fit in about half a second, after a few to warm up.
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> times;
+  const auto stop = Clock::now() + std::chrono::milliseconds(500);
+  for (std::int64_t query = 0; query < 3 || (Clock::now() < stop && query < 200); ++query) {
+    const auto row = query % data.size();
+    const auto inputs = data.batch(row, row + 1).inputs;
+    const auto start = Clock::now();
+    beam_search(model, perception.forward(inputs), beam);
+    times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+  }
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
+}  // namespace
+
+double expected_calibration_error(const torch::Tensor& confidence, const torch::Tensor& right, std::int64_t bins) {
+  const auto sure = confidence.to(torch::kFloat64), hits = right.to(torch::kFloat64);
+  const auto bin = (sure * static_cast<double>(bins)).floor().clamp(0, static_cast<double>(bins - 1)).to(torch::kInt64);
+  const auto gap = torch::zeros({bins}, torch::kFloat64).index_add(0, bin, sure - hits);  // summed in each bin
+  return gap.abs().sum().item<double>() / static_cast<double>(std::max<std::int64_t>(1, sure.numel()));
+}
+
+Evaluation evaluate(const Problem& problem, Perception& perception, SequenceModel& model, const Dataset& data,
+                    const EvaluateSettings& settings) {
+  const torch::InferenceMode inference;
+  perception.eval();
+  const auto step = std::max<std::int64_t>(1, kVariablesAtOnce / problem.worlds().variables());
+  std::vector<torch::Tensor> confidences, hits;
+  double symbolic = 0, variables_right = 0, nll = 0;
+  for (std::int64_t begin = 0; begin < data.size(); begin += step) {
+    const auto batch = data.batch(begin, std::min(begin + step, data.size()));
+    const auto beliefs = perception.forward(batch.inputs);
+    check_beliefs(beliefs, problem.worlds());
+    const auto worlds = most_likely_worlds(beliefs);
+    symbolic += (problem.apply_batch(worlds) == batch.outputs).all(1).sum().item<double>();
+    variables_right += (worlds == batch.worlds).to(torch::kFloat64).mean(1).sum().item<double>();
+    nll -= model.log_prob(beliefs, batch.outputs).sum().item<double>();
+    const auto beam = beam_search(model, beliefs, settings.beam);
+    hits.push_back((beam.values.select(1, 0) == batch.outputs).all(1));
+    confidences.push_back(beam.log_prob.select(1, 0).exp());
+  }
+  Evaluation result;
+  result.examples = data.size();
+  if (data.size() == 0) return result;
+  const auto examples = static_cast<double>(data.size());
+  const auto right = torch::cat(hits);
+  result.symbolic = symbolic / examples;
+  result.neural = right.to(torch::kFloat64).mean().item<double>();
+  result.per_variable = variables_right / examples;
+  result.nll = nll / examples;
+  result.ece = expected_calibration_error(torch::cat(confidences), right);
+  if (settings.time_queries) {
+    result.ms_per_query = milliseconds_per_query(perception, model, data, settings.beam);
+  }
+  return result;
+}
+
+}  // namespace anesi

@@ -1,0 +1,36 @@
+// How good a trained pair of perception and q is, on labelled examples.
+#pragma once
+
+#include <optional>
+
+#include "anesi/core/problem.h"
+#include "anesi/data/dataset.h"
+#include "anesi/models/sequence_model.h"
+#include "anesi/perception/perception.h"
+
+namespace anesi {
+
+// Shares are from 0 to 1.
+struct Evaluation {
+  std::int64_t examples = 0;
+  double symbolic = 0;      // c(argmax p(w|P)) is the label
+  double neural = 0;        // the most likely output of q, by beam search, is the label
+  double per_variable = 0;  // world variables read right
+  double nll = 0;           // mean of -log q(label|P)
+  double ece = 0;           // expected calibration error of the neural prediction's probability, 15 bins
+  std::optional<double> ms_per_query;  // one example from input to neural prediction, batch of one
+};
+
+struct EvaluateSettings {
+  std::int64_t beam = 1;
+  bool time_queries = false;
+};
+
+// Puts perception in evaluation mode and leaves it there.
+Evaluation evaluate(const Problem& problem, Perception& perception, SequenceModel& model, const Dataset& data,
+                    const EvaluateSettings& settings);
+
+// Expected calibration error (Naeini et al. 2015) of confidences [n] against whether each was right, bool [n].
+double expected_calibration_error(const torch::Tensor& confidence, const torch::Tensor& right, std::int64_t bins = 15);
+
+}  // namespace anesi

@@ -1,0 +1,19 @@
+// A module's parameters and buffers by name, out and in again.
+#pragma once
+
+#include <string>
+
+#include "anesi/core/named_tensors.h"
+
+namespace anesi {
+
+NamedTensors module_tensors(const torch::nn::Module& module, const std::string& prefix);
+
+// Copies the tensors into the module. Throws Error, which names `origin`, where one is missing or has another shape.
+void load_module_tensors(torch::nn::Module& module, const std::string& prefix, const NamedTensors& tensors,
+                         const std::string& origin);
+
+// The tensors whose names start with a prefix, without it.
+NamedTensors with_prefix(const NamedTensors& tensors, const std::string& prefix);
+
+}  // namespace anesi

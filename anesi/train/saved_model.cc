@@ -1,0 +1,98 @@
+#include "anesi/train/saved_model.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "anesi/core/beliefs.h"
+#include "anesi/core/error.h"
+#include "anesi/io/files.h"
+#include "anesi/io/safetensors.h"
+#include "anesi/io/sha256.h"
+#include "anesi/train/module_tensors.h"
+
+namespace anesi {
+namespace {
+
+constexpr int kFormat = 1;
+
+}  // namespace
+
+void save_model(const std::filesystem::path& directory, const Configuration& configuration, const Problem& problem,
+                const Perception& perception, const SequenceModel& model) {
+  auto fresh = directory;
+  fresh += ".new";
+  try {
+    std::filesystem::remove_all(fresh);
+    std::filesystem::create_directories(fresh);
+    auto tensors = module_tensors(perception, "perception.");
+    tensors.merge(module_tensors(model, "q."));
+    write_safetensors(fresh / "weights.safetensors", tensors, {{"format", "anesi"}});
+    nlohmann::ordered_json manifest;
+    manifest["format"] = kFormat;
+    manifest["task"] = configuration.task_name;
+    manifest["preset"] = configuration.preset;
+    manifest["architecture"] = configuration.q.architecture;
+    manifest["multilinear"] = model.multilinear();
+    manifest["worlds"] = problem.worlds().domains();
+    manifest["outputs"] = problem.outputs().domains();
+    for (const auto& row : configuration.table().rows()) {
+      manifest["options"][row.name] = configuration.table().get(row.name);
+    }
+    manifest["weights"] = {{"file", "weights.safetensors"}, {"sha256", sha256_of_file(fresh / "weights.safetensors")}};
+    write_file_atomically(fresh / "manifest.json", manifest.dump(2) + "\n");
+    replace_directory(fresh, directory);
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw Error(fmt::format("{}: cannot save the model: {}", directory.string(), error.code().message()));
+  }
+}
+
+torch::Tensor SavedModel::beliefs(const torch::Tensor& inputs) const {
+  const torch::InferenceMode inference;
+  const auto beliefs = task.perception->forward(inputs);
+  check_beliefs(beliefs, task.problem->worlds());
+  return beliefs;
+}
+
+SavedModel load_model(const std::filesystem::path& directory, TaskContext context) {
+  const auto manifest_path = directory / "manifest.json";
+  if (!std::filesystem::exists(manifest_path)) {
+    throw Error(fmt::format("{}: there is no saved model here; `anesi train` makes one", directory.string()));
+  }
+  const auto manifest = nlohmann::json::parse(read_file(manifest_path), nullptr, /*allow_exceptions=*/false);
+  const auto damaged = [&](const std::string& what) {
+    return Error(fmt::format("{}: {}; the file is damaged", manifest_path.string(), what));
+  };
+  if (!manifest.is_object()) throw damaged("not JSON");
+  SavedModel saved;
+  std::string checksum;
+  try {
+    if (manifest.at("format") != kFormat) {
+      throw Error(fmt::format("{}: format {}; this program reads format {}", manifest_path.string(),
+                              manifest.at("format").dump(), kFormat));
+    }
+    saved.configuration = std::make_unique<Configuration>(manifest.at("task"), manifest.at("preset"));
+    for (const auto& [name, value] : manifest.at("options").items()) {
+      saved.configuration->table().set(name, value.get<std::string>());
+    }
+    checksum = manifest.at("weights").at("sha256");
+  } catch (const nlohmann::json::exception& error) {
+    throw damaged(error.what());
+  } catch (const UsageError& error) {
+    throw damaged(error.what());
+  }
+  const auto weights_path = directory / "weights.safetensors";
+  const auto weights = read_safetensors(weights_path);
+  if (sha256_of_file(weights_path) != checksum) {
+    throw Error(fmt::format("{}: not the weights that manifest.json describes (checksum differs)", weights_path.string()));
+  }
+  saved.task = saved.configuration->make_task(std::move(context));
+  saved.model = saved.configuration->make_model(*saved.task.problem);
+  load_module_tensors(*saved.task.perception, "perception.", weights.tensors, weights_path.string());
+  load_module_tensors(*saved.model, "q.", weights.tensors, weights_path.string());
+  saved.task.perception->eval();
+  saved.model->eval();
+  return saved;
+}
+
+}  // namespace anesi

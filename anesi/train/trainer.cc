@@ -1,0 +1,181 @@
+#include "anesi/train/trainer.h"
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "anesi/core/beliefs.h"
+#include "anesi/core/error.h"
+#include "anesi/train/module_tensors.h"
+
+namespace anesi {
+namespace {
+
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& seconds) : seconds_(seconds) {}
+  ~Stopwatch() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& seconds_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+double mean(double sum, std::int64_t count) {
+  return count == 0 ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(count);
+}
+
+}  // namespace
+
+Trainer::Trainer(const Configuration& configuration, const Problem& problem, std::shared_ptr<Perception> perception,
+                 const Splits& data)
+    : configuration_(configuration),
+      problem_(problem),
+      perception_(std::move(perception)),
+      data_(data),
+      batch_(configuration.batch_size(problem)),
+      generator_(at::make_generator<at::CPUGeneratorImpl>(static_cast<std::uint64_t>(configuration.seed))),
+      model_(configuration.make_model(problem)) {
+  auto options = configuration.q.amortized;
+  options.precision = configuration.train.precision;
+  const auto joint_steps = options.frozen ? 0 : configuration.train.epochs * steps_per_epoch();
+  loss_ = std::make_unique<AmortizedLoss>(problem, model_, make_prior(problem.worlds(), configuration.prior), options,
+                                          configuration.q.pretrain + joint_steps, generator_);
+  optimizer_ = std::make_unique<Adam>(perception_->parameters(),
+                                      AdamOptions{.weight_decay = configuration.train.weight_decay});
+}
+
+std::int64_t Trainer::steps_per_epoch() const { return (data_.train.size() + batch_ - 1) / batch_; }
+
+bool Trainer::run(TrainingObserver& observer) { return run_q(observer) && run_perception(observer); }
+
+bool Trainer::run_q(TrainingObserver& observer) {
+  const auto steps = configuration_.q.pretrain;
+  if (q_steps_done_ >= steps) return true;
+  while (q_steps_done_ < steps) {
+    {
+      const Stopwatch watch(seconds_);
+      q_loss_sum_ += loss_->update();
+      ++q_loss_count_;
+      ++q_steps_done_;
+    }
+    const auto now = progress("q", q_steps_done_, steps);
+    observer.on_step(now);
+    if (q_steps_done_ == steps) {
+      loss_sum_ = q_loss_sum_ = 0;
+      loss_count_ = q_loss_count_ = 0;
+      observer.on_evaluation(now, std::nullopt);
+    }
+    if (observer.should_stop()) return false;
+  }
+  return true;
+}
+
+std::pair<double, double> Trainer::step(const torch::Tensor& rows) {
+  const auto batch = data_.train.batch(rows);
+  optimizer_->zero_gradients();
+  const auto beliefs = perception_->forward(batch.inputs);
+  const auto q_loss = loss_->learn(beliefs);
+  const auto loss = loss_->loss(beliefs, batch.outputs);
+  const auto value = loss.item<double>();
+  if (!std::isfinite(value)) {
+    check_beliefs(beliefs, problem_.worlds());
+    throw Error("training: the loss is not a finite number; a lower train.lr or q.lr may help");
+  }
+  loss.backward();
+  const auto rate =
+      configuration_.train.schedule.at(steps_done_, configuration_.train.epochs * steps_per_epoch());
+  optimizer_->step(rate.learning_rate, rate.beta1);
+  return {value, q_loss};
+}
+
+bool Trainer::run_perception(TrainingObserver& observer) {
+  const auto per_epoch = steps_per_epoch(), steps = configuration_.train.epochs * per_epoch;
+  torch::Tensor order;
+  std::int64_t order_epoch = -1;
+  perception_->train();
+  while (steps_done_ < steps) {
+    const auto epoch = steps_done_ / per_epoch, within = steps_done_ % per_epoch;
+    if (epoch != order_epoch) {
+      order = order_of_epoch(epoch);
+      order_epoch = epoch;
+    }
+    {
+      const Stopwatch watch(seconds_);
+      const auto [loss, q_loss] = step(order.slice(0, within * batch_, std::min((within + 1) * batch_, order.size(0))));
+      loss_sum_ += loss;
+      ++loss_count_;
+      if (!std::isnan(q_loss)) {
+        q_loss_sum_ += q_loss;
+        ++q_loss_count_;
+      }
+      ++steps_done_;
+    }
+    const auto now = progress("perception", steps_done_, steps);
+    observer.on_step(now);
+    const bool epoch_ends = steps_done_ % per_epoch == 0;
+    if (steps_done_ == steps || (epoch_ends && (epoch + 1) % configuration_.train.evaluate_every == 0)) {
+      loss_sum_ = q_loss_sum_ = 0;
+      loss_count_ = q_loss_count_ = 0;
+      const auto& held_out = data_.validation.size() > 0 ? data_.validation : data_.test;
+      const auto evaluation = evaluate(problem_, *perception_, *model_, held_out, {});
+      perception_->train();
+      observer.on_evaluation(now, evaluation);
+    }
+    if (observer.should_stop() && steps_done_ < steps) return false;
+  }
+  return true;
+}
+
+torch::Tensor Trainer::order_of_epoch(std::int64_t epoch) const {
+  const auto seed = static_cast<std::uint64_t>(configuration_.seed) * 1000003 + static_cast<std::uint64_t>(epoch) + 1;
+  return torch::randperm(data_.train.size(), at::make_generator<at::CPUGeneratorImpl>(seed), torch::kInt64);
+}
+
+Progress Trainer::progress(const std::string& phase, std::int64_t step, std::int64_t steps) const {
+  const auto per_epoch = std::max<std::int64_t>(1, steps_per_epoch());
+  const bool joint = phase == "perception";
+  return {phase,
+          step,
+          steps,
+          joint ? (step + per_epoch - 1) / per_epoch : 0,
+          joint ? configuration_.train.epochs : 0,
+          mean(loss_sum_, loss_count_),
+          mean(q_loss_sum_, q_loss_count_),
+          seconds_};
+}
+
+NamedTensors Trainer::state() const {
+  auto state = module_tensors(*perception_, "perception.");
+  state.merge(module_tensors(*model_, "q."));
+  for (const auto& [name, tensor] : loss_->state()) state["loss." + name] = tensor;
+  for (const auto& [name, tensor] : optimizer_->state()) state["optimizer." + name] = tensor;
+  state["generator"] = generator_.get_state();
+  state["steps"] = torch::tensor({q_steps_done_, steps_done_, loss_count_, q_loss_count_});
+  state["sums"] = torch::tensor({loss_sum_, q_loss_sum_, seconds_}, torch::kFloat64);
+  return state;
+}
+
+void Trainer::load_state(const NamedTensors& state) {
+  for (const char* name : {"generator", "steps", "sums"}) {
+    if (!state.contains(name)) throw Error(std::string("checkpoint: ") + name + " is missing");
+  }
+  load_module_tensors(*perception_, "perception.", state, "checkpoint");
+  load_module_tensors(*model_, "q.", state, "checkpoint");
+  loss_->load_state(with_prefix(state, "loss."));
+  optimizer_->load_state(with_prefix(state, "optimizer."));
+  generator_.set_state(state.at("generator"));
+  const auto steps = state.at("steps");
+  q_steps_done_ = steps[0].item<std::int64_t>();
+  steps_done_ = steps[1].item<std::int64_t>();
+  loss_count_ = steps[2].item<std::int64_t>();
+  q_loss_count_ = steps[3].item<std::int64_t>();
+  const auto sums = state.at("sums");
+  loss_sum_ = sums[0].item<double>();
+  q_loss_sum_ = sums[1].item<double>();
+  seconds_ = sums[2].item<double>();
+}
+
+}  // namespace anesi

@@ -1,0 +1,86 @@
+// Algorithm 2 of the paper: perception learns through q while q follows perception.
+//
+// Training is a list of phases: q alone (optional), then perception, with q beside it or frozen. Everything random comes
+// from the configuration's seed, and state() holds everything that the future depends on, so a run that was interrupted
+// and resumed ends with the same weights, bit for bit, as one that was not.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "anesi/core/named_tensors.h"
+#include "anesi/data/dataset.h"
+#include "anesi/train/configuration.h"
+#include "anesi/train/evaluate.h"
+
+namespace anesi {
+
+struct Progress {
+  std::string phase;  // "q" or "perception"
+  std::int64_t step, steps;
+  std::int64_t epoch, epochs;  // 0 in the phase of q
+  double loss, q_loss;         // means since the last evaluation; NaN where there are none
+  double seconds;              // of training so far, in all phases and resumed parts, without evaluations
+};
+
+// What the trainer tells its surroundings. The calls come from the thread that runs it.
+class TrainingObserver {
+ public:
+  virtual ~TrainingObserver() = default;
+  virtual void on_step(const Progress&) {}
+  // After each phase and at the end of an epoch; `evaluation` is empty in the phase of q. A good moment for a checkpoint.
+  virtual void on_evaluation(const Progress&, const std::optional<Evaluation>&) {}
+  // Asked after each step; true ends the run early, with state() as it is.
+  virtual bool should_stop() { return false; }
+};
+
+class Trainer {
+ public:
+  // The arguments outlive the trainer. `data` may be empty where only state() matters.
+  Trainer(const Configuration& configuration, const Problem& problem, std::shared_ptr<Perception> perception,
+          const Splits& data);
+
+  // Trains from where it stands to the end. False where the observer stopped it.
+  bool run(TrainingObserver& observer);
+
+  NamedTensors state() const;
+  // Throws Error where the state is not of this configuration.
+  void load_state(const NamedTensors& state);
+
+  Perception& perception() { return *perception_; }
+  SequenceModel& model() { return *model_; }
+  AmortizedLoss& loss() { return *loss_; }
+  double seconds() const { return seconds_; }
+  std::int64_t steps_per_epoch() const;
+
+  // One step of the perception phase on the given examples, int64 [batch]; what run() repeats. Returns (loss, q loss).
+  std::pair<double, double> step(const torch::Tensor& rows);
+
+ private:
+  bool run_q(TrainingObserver& observer);
+  bool run_perception(TrainingObserver& observer);
+  // The order of the training examples in an epoch, from the seed and the epoch alone.
+  torch::Tensor order_of_epoch(std::int64_t epoch) const;
+  Progress progress(const std::string& phase, std::int64_t step, std::int64_t steps) const;
+
+  const Configuration& configuration_;
+  const Problem& problem_;
+  std::shared_ptr<Perception> perception_;
+  const Splits& data_;
+  std::int64_t batch_;
+  at::Generator generator_;
+  std::shared_ptr<SequenceModel> model_;
+  std::unique_ptr<AmortizedLoss> loss_;
+  std::unique_ptr<Adam> optimizer_;
+
+  // Where training stands.
+  std::int64_t q_steps_done_ = 0, steps_done_ = 0;
+  double loss_sum_ = 0, q_loss_sum_ = 0;
+  std::int64_t loss_count_ = 0, q_loss_count_ = 0;
+  double seconds_ = 0;
+};
+
+}  // namespace anesi

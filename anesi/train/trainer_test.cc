@@ -1,0 +1,227 @@
+#include "anesi/train/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "anesi/core/beliefs.h"
+#include "anesi/core/error.h"
+#include "anesi/data/grouped_digits.h"
+#include "anesi/data/procedural_digits.h"
+#include "anesi/io/files.h"
+#include "anesi/io/safetensors.h"
+#include "anesi/train/run.h"
+#include "anesi/train/saved_model.h"
+
+namespace anesi {
+namespace {
+
+DigitSets few_digits() {
+  const auto draw = [](std::int64_t count, std::uint64_t seed) {
+    const auto digits = render_digits(count, seed);
+    return DigitImages{digits.images, digits.labels.to(torch::kInt64)};
+  };
+  return {draw(400, 1), draw(80, 2), "procedural digits", true};
+}
+
+// A small training of mnist-add: everything that training does, in about a second.
+struct SmallTraining {
+  explicit SmallTraining(const std::vector<std::string>& settings = {}) : configuration("mnist-add", "scan") {
+    for (const auto& setting : {"task.digits=2", "scan.width=16", "q.pretrain=5", "q.samples=16", "train.epochs=2",
+                                "train.batch=16", "seed=3"}) {
+      configuration.table().set(setting);
+    }
+    for (const auto& setting : settings) configuration.table().set(setting);
+    task = configuration.make_task({});
+    data = group_digits(few_digits(), *task.problem, {.seed = 3, .validation = configuration.train.validation});
+    trainer = std::make_unique<Trainer>(configuration, *task.problem, task.perception, data);
+  }
+
+  Configuration configuration;
+  Task task;
+  Splits data;
+  std::unique_ptr<Trainer> trainer;
+};
+
+struct StopAfter final : TrainingObserver {
+  explicit StopAfter(std::int64_t allowed) : steps(allowed) {}
+  bool should_stop() override { return --steps <= 0; }
+  std::int64_t steps;
+};
+
+struct Recorder final : TrainingObserver {
+  void on_evaluation(const Progress& progress, const std::optional<Evaluation>& evaluation) override {
+    phases.push_back(progress.phase);
+    if (evaluation) losses.push_back(progress.loss);
+  }
+  std::vector<std::string> phases;
+  std::vector<double> losses;
+};
+
+bool same(const NamedTensors& a, const NamedTensors& b) {
+  if (a.size() != b.size()) return false;
+  for (const auto& [name, tensor] : a) {
+    if (name != "sums" && !torch::equal(tensor, b.at(name))) return false;  // sums hold seconds
+  }
+  return true;
+}
+
+TEST(Trainer, RunsItsPhasesInOrderAndTheLossFalls) {
+  SmallTraining training({"train.epochs=4", "q.pretrain=200", "q.samples=64"});
+  Recorder recorder;
+  EXPECT_TRUE(training.trainer->run(recorder));
+  EXPECT_EQ(recorder.phases, (std::vector<std::string>{"q", "perception", "perception", "perception", "perception"}));
+  EXPECT_LT(recorder.losses.back(), recorder.losses.front());
+}
+
+TEST(Trainer, SameSeedSameWeights) {
+  SmallTraining one, two, other({"seed=4"});
+  Recorder recorder;
+  one.trainer->run(recorder);
+  two.trainer->run(recorder);
+  other.trainer->run(recorder);
+  EXPECT_TRUE(same(one.trainer->state(), two.trainer->state()));
+  EXPECT_FALSE(same(one.trainer->state(), other.trainer->state()));
+}
+
+class Resuming : public testing::TestWithParam<std::string> {};
+
+TEST_P(Resuming, EqualsGoingStraightBitForBit) {
+  const std::vector<std::string> settings{"prior.kind=" + GetParam(), "prior.window=40",
+                                          GetParam() == "observed" ? "q.pretrain=0" : "q.pretrain=5"};
+  SmallTraining straight(settings);
+  Recorder recorder;
+  straight.trainer->run(recorder);
+  for (const std::int64_t steps : {2, 9, 12}) {  // within q, within the first epoch, in the second
+    TemporaryDirectory scratch;
+    SmallTraining first(settings);
+    auto run = std::make_unique<Run>(Run::create(scratch.path() / "run", first.configuration));
+    StopAfter stop(steps);
+    EXPECT_FALSE(first.trainer->run(stop));
+    run->save_checkpoint(*first.trainer);
+    run.reset();
+
+    SmallTraining second(settings);
+    const auto reopened = Run::open(scratch.path() / "run");
+    ASSERT_TRUE(reopened.load_checkpoint(*second.trainer));
+    EXPECT_TRUE(second.trainer->run(recorder));
+    EXPECT_TRUE(same(straight.trainer->state(), second.trainer->state())) << "stopped after " << steps;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Priors, Resuming, testing::Values("fixed", "fitted", "observed", "certain"),
+                         [](const auto& info) { return info.param; });
+
+TEST(Trainer, FrozenQStaysAsPretrained) {
+  SmallTraining training({"q.frozen=true"});
+  StopAfter after_q(5);
+  training.trainer->run(after_q);
+  std::vector<torch::Tensor> before;
+  for (const auto& parameter : training.trainer->model().parameters()) before.push_back(parameter.detach().clone());
+  Recorder recorder;
+  training.trainer->run(recorder);
+  const auto after = training.trainer->model().parameters();
+  for (std::size_t index = 0; index < before.size(); ++index) EXPECT_TRUE(torch::equal(before[index], after[index]));
+}
+
+TEST(Trainer, PerceptionsGradientLeavesQsWeightsAlone) {
+  SmallTraining training;
+  auto beliefs = training.trainer->perception().forward(training.data.train.batch(0, 8).inputs);
+  training.trainer->loss().loss(beliefs, training.data.train.batch(0, 8).outputs).backward();
+  for (const auto& parameter : training.trainer->model().parameters()) EXPECT_FALSE(parameter.grad().defined());
+  for (const auto& parameter : training.trainer->perception().parameters()) EXPECT_TRUE(parameter.grad().defined());
+}
+
+TEST(Trainer, ABeliefThatIsNotANumberIsNamed) {
+  SmallTraining training;
+  const torch::NoGradGuard no_gradients;
+  for (auto& parameter : training.trainer->perception().parameters()) parameter.fill_(NAN);
+  try {
+    const torch::AutoGradMode gradients(true);
+    training.trainer->step(torch::arange(4, torch::kInt64));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "beliefs: example 0, variable 0: not a number");
+  }
+}
+
+TEST(Trainer, ValidationExamplesAreHeldOut) {
+  SmallTraining training({"train.validation=true"});
+  EXPECT_EQ(training.data.train.size(), (400 - 66) / 4);
+  EXPECT_EQ(training.data.validation.size(), 66 / 4);
+  const auto all = torch::cat({training.data.train.index.view(-1), training.data.validation.index.view(-1)});
+  EXPECT_EQ(std::get<0>(torch::_unique(all)).numel(), all.numel()) << "a digit is used twice";
+}
+
+struct RunTest : testing::Test {
+  TemporaryDirectory scratch;
+  std::filesystem::path directory = scratch.path() / "run";
+
+  static std::string message(const std::function<void()>& action) {
+    try {
+      action();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+};
+
+TEST_F(RunTest, ConfigurationRoundTrips) {
+  SmallTraining training;
+  const auto run = Run::create(directory, training.configuration);
+  EXPECT_EQ(run.configuration()->table().to_toml(), training.configuration.table().to_toml());
+}
+
+TEST_F(RunTest, ADirectoryHoldsOneRun) {
+  SmallTraining training;
+  {
+    const auto run = Run::create(directory, training.configuration);
+    EXPECT_NE(message([&] { Run::open(directory); }).find("another run is writing here"), std::string::npos);
+  }
+  EXPECT_NE(message([&] { Run::create(directory, training.configuration); }).find("holds a run already"),
+            std::string::npos);
+  EXPECT_NO_THROW(Run::open(directory));
+}
+
+TEST_F(RunTest, ACheckpointCutInHalfIsRefused) {
+  SmallTraining training;
+  const auto run = Run::create(directory, training.configuration);
+  EXPECT_FALSE(run.load_checkpoint(*training.trainer));
+  run.save_checkpoint(*training.trainer);
+  const auto path = directory / "checkpoint" / "state.safetensors";
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+  const auto what = message([&] { run.load_checkpoint(*training.trainer); });
+  EXPECT_NE(what.find("state.safetensors"), std::string::npos) << what;
+}
+
+TEST_F(RunTest, SavedModelGivesTheSameAnswers) {
+  SmallTraining training;
+  Recorder recorder;
+  training.trainer->run(recorder);
+  save_model(directory, training.configuration, *training.task.problem, training.trainer->perception(),
+             training.trainer->model());
+  const auto saved = load_model(directory);
+  const auto batch = training.data.test.batch(0, 5);
+  const torch::NoGradGuard no_gradients;
+  training.trainer->perception().eval();
+  const auto beliefs = training.trainer->perception().forward(batch.inputs);
+  EXPECT_TRUE(torch::equal(saved.beliefs(batch.inputs), beliefs));
+  EXPECT_TRUE(torch::equal(saved.model->log_prob(beliefs, batch.outputs),
+                           training.trainer->model().log_prob(beliefs, batch.outputs)));
+
+  std::ofstream(directory / "weights.safetensors", std::ios::app) << "x";
+  EXPECT_NE(message([&] { load_model(directory); }).find("weights.safetensors"), std::string::npos);
+  EXPECT_NE(message([&] { load_model(scratch.path()); }).find("there is no saved model here"), std::string::npos);
+}
+
+TEST(ExpectedCalibrationError, IsTheGapBetweenConfidenceAndAccuracy) {
+  const auto confidence = torch::tensor({0.9F, 0.9F, 0.9F, 0.9F, 0.1F, 0.1F});
+  const auto right = torch::tensor({1, 1, 1, 0, 0, 0}).to(torch::kBool);
+  // Four answers at 0.9 of which three are right, two at 0.1 of which none is.
+  EXPECT_NEAR(expected_calibration_error(confidence, right), (4 * 0.15 + 2 * 0.1) / 6, 1e-6);
+}
+
+}  // namespace
+}  // namespace anesi

@@ -1,0 +1,42 @@
+// Your own function: knowledge as a lambda, a model of it learned from samples alone, and an answer under uncertainty.
+//
+// Two dice are thrown, and a game scores the larger, doubled if both are equal. What is the score, when the dice were
+// seen only dimly?
+#include <cstdio>
+
+#include "anesi/core/beliefs.h"
+#include "anesi/losses/amortized.h"
+#include "anesi/models/beam.h"
+#include "anesi/models/transducer.h"
+#include "anesi/priors/certain.h"
+
+int main() {
+  torch::manual_seed(0);
+  // Values count from 0: die 0 shows one eye, and a score of y is stored as y - 1.
+  const auto problem =
+      anesi::make_problem(anesi::Space::uniform(2, 6), anesi::Space{12}, [](anesi::Values dice, anesi::MutableValues score) {
+        const auto larger = std::max(dice[0], dice[1]) + 1;
+        score[0] = (dice[0] == dice[1] ? 2 * larger : larger) - 1;
+      });
+
+  // q(y|P): reads one die after the other, so it must remember the first; eight states are more than enough.
+  auto q = std::make_shared<anesi::Transducer>(problem->worlds(), problem->outputs(), problem->reading_order(),
+                                               anesi::TransducerOptions{.states = 8});
+  anesi::AmortizedOptions options;
+  options.samples = 128;
+  options.schedule = {.lr = 0.1, .shape = "cosine"};
+  constexpr int kSteps = 800;
+  anesi::AmortizedLoss learner(*problem, q, std::make_unique<anesi::CertainBeliefs>(problem->worlds()), options, kSteps,
+                               at::make_generator<at::CPUGeneratorImpl>(0));
+  double loss = 0;
+  for (int step = 0; step < kSteps; ++step) loss = learner.update();
+  std::printf("learned from samples of the function: loss %.4f\n", loss);
+
+  // The first die looks like a five or a six, the second like a six.
+  const auto belief = torch::tensor({0.F, 0.F, 0.F, 0.F, 0.5F, 0.5F, 0.F, 0.F, 0.F, 0.1F, 0.1F, 0.8F}).view({1, 2, 6});
+  const auto best = anesi::beam_search(*q, belief, 4);
+  for (int place = 0; place < 4; ++place) {
+    std::printf("score %2d with probability %.3f\n", static_cast<int>(best.values[0][place][0].item<std::int64_t>()) + 1,
+                best.log_prob[0][place].exp().item<double>());
+  }
+}

@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+"""The command line as other programs meet it: keys, exit codes, one-line errors, and that nothing is lost.
+
+    tests/cli_test.py build/release/anesi [unittest arguments]
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
+TESTS = pathlib.Path(__file__).resolve().parent
+TINY = ["--set", "task.digits=1", "--set", "q.pretrain=20", "--set", "train.epochs=2"]
+
+
+def write_idx(path, dims, data):
+    path.write_bytes(struct.pack(f">BBBB{len(dims)}I", 0, 0, 8, len(dims), *dims) + bytes(data))
+
+
+def write_digits(directory, train=120, test=40):
+    """Images whose rows tell their label: enough to train on, small enough to write in Python."""
+    directory.mkdir()
+    for prefix, count in (("train", train), ("t10k", test)):
+        labels = [i * 7 % 10 for i in range(count)]
+        image = {digit: bytes(255 if row // 3 == digit else 0 for row in range(28) for _ in range(28)) for digit in range(10)}
+        write_idx(directory / f"{prefix}-images-idx3-ubyte", (count, 28, 28), b"".join(image[d] for d in labels))
+        write_idx(directory / f"{prefix}-labels-idx1-ubyte", (count,), labels)
+
+
+class CommandLine(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="anesi-cli-"))
+        cls.data = cls.folder / "digits"
+        write_digits(cls.data)
+        cls.run_directory = cls.folder / "trained"
+        result = cls.call("train", "mnist-add", *TINY, "--out", cls.run_directory, "--json")
+        assert result.returncode == 0, result.stderr
+        cls.trained = json.loads(result.stdout)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    @classmethod
+    def call(cls, *arguments, data=None, **options):
+        environment = dict(os.environ, ANESI_DATA=str(data or cls.data))
+        return subprocess.run([PROGRAM, *map(str, arguments)], env=environment, capture_output=True, text=True,
+                              cwd=cls.folder, timeout=300, **options)
+
+    def refused(self, code, pattern, *arguments, **options):
+        """The call fails with that code and one line on stderr that matches; stdout stays empty."""
+        result = self.call(*arguments, **options)
+        lines = [line for line in result.stderr.splitlines() if line.startswith("anesi: ")]
+        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertEqual(len(lines), 1, result.stderr)
+        self.assertEqual(result.stderr.splitlines()[-1], lines[0])
+        self.assertRegex(lines[0], pattern)
+        self.assertEqual(result.stdout, "")
+
+    def test_train_leaves_a_run_that_eval_and_predict_read(self):
+        keys = {"task", "split", "examples", "symbolic", "neural", "per_variable", "explanation", "satisfied", "nll",
+                "ece", "ms_per_query", "accuracy"}
+        self.assertEqual(set(self.trained), keys | {"run", "seconds", "epochs"})
+        for name in ("config.toml", "log.jsonl", "log.csv", "model/manifest.json", "model/weights.safetensors",
+                     "checkpoint/state.safetensors"):
+            self.assertTrue((self.run_directory / name).is_file(), name)
+        evaluated = json.loads(self.call("eval", self.run_directory, "--json").stdout)
+        self.assertEqual(set(evaluated), keys)
+        self.assertEqual(evaluated["symbolic"], self.trained["symbolic"])
+        predicted = json.loads(self.call("predict", self.run_directory, "--index", "3", "--json").stdout)
+        self.assertEqual(len(predicted["outputs"]), 5)
+        self.assertLessEqual(sum(output["probability"] for output in predicted["outputs"]), 1.0001)
+        log = [json.loads(line) for line in (self.run_directory / "log.jsonl").read_text().splitlines()]
+        self.assertEqual([line["phase"] for line in log], ["q", "perception", "perception"])
+        rows = (self.run_directory / "log.csv").read_text().splitlines()
+        self.assertEqual(len(rows), 4)
+        self.assertEqual(rows[0].split(","), list(log[0]))
+
+    def test_text_output_shows_a_table_and_three_examples(self):
+        result = self.call("train", "mnist-add", *TINY, "--out", self.folder / "text")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("symbolic", result.stdout)
+        self.assertEqual(sum(", predicted " in line for line in result.stdout.splitlines()), 3)
+
+    def test_predict_reads_a_file(self):
+        path = self.folder / "two.idx"
+        images = (self.data / "t10k-images-idx3-ubyte").read_bytes()[16:]
+        write_idx(path, (2, 28, 28), images[: 2 * 784])
+        predicted = json.loads(self.call("predict", self.run_directory, "--input", path, "--json").stdout)
+        by_index = json.loads(self.call("predict", self.run_directory, "--index", "0", "--json").stdout)
+        self.assertEqual(predicted["read"], by_index["read"])
+        self.refused(2, "expected 2 images of 28x28", "predict", self.run_directory, "--input",
+                     self.data / "t10k-images-idx3-ubyte")
+
+    def test_weights_are_read_by_python(self):
+        script = TESTS / "safetensors_python.py"
+        result = subprocess.run([sys.executable, script, self.run_directory / "model/weights.safetensors"],
+                                capture_output=True, text=True)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        tensors = json.loads(result.stdout)
+        self.assertEqual(tensors["perception.features.0.weight"]["shape"], [6, 1, 5, 5])
+        self.assertEqual(tensors["q.table0"]["shape"], [100, 4, 40])
+
+    def test_same_seed_same_weights(self):
+        for name in ("one", "two"):
+            self.assertEqual(self.call("train", "mnist-add", *TINY, "--seed", "5", "--out", name).returncode, 0)
+        one, two = (self.folder / name / "model/weights.safetensors" for name in ("one", "two"))
+        self.assertEqual(one.read_bytes(), two.read_bytes())
+        self.assertNotEqual(one.read_bytes(), (self.run_directory / "model/weights.safetensors").read_bytes())
+
+    def test_interrupt_saves_and_resume_goes_on_bit_for_bit(self):
+        long = ["train", "mnist-add", "--set", "task.digits=1", "--set", "q.pretrain=50", "--set", "train.epochs=120",
+                "--set", "train.batch=4", "--set", "train.evaluate_every=60"]
+        straight = self.call(*long, "--out", "straight")
+        self.assertEqual(straight.returncode, 0, straight.stderr)
+        environment = dict(os.environ, ANESI_DATA=str(self.data))
+        with subprocess.Popen([PROGRAM, *long, "--out", "stopped"], env=environment, cwd=self.folder,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+            log = self.folder / "stopped/log.jsonl"
+            for _ in range(600):  # until q is trained
+                if log.exists() or process.poll() is not None:
+                    break
+                time.sleep(0.02)
+            time.sleep(0.1)
+            process.send_signal(signal.SIGINT)
+            message = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 130, message)
+        self.assertIn("--resume", message)
+        self.assertFalse((self.folder / "stopped/model").exists())
+        self.refused(1, "there is no saved model here", "eval", "stopped")
+        resumed = self.call("train", "--resume", "stopped")
+        self.assertEqual(resumed.returncode, 0, resumed.stderr)
+        same = [(self.folder / name / "model/weights.safetensors").read_bytes() for name in ("straight", "stopped")]
+        self.assertEqual(same[0], same[1])
+
+    def test_misuse_is_exit_2_and_one_line(self):
+        self.refused(2, "there is no task nonsense; there are mnist-add, parity", "train", "nonsense")
+        self.refused(2, "no preset nonsense", "train", "mnist-add", "--preset", "nonsense")
+        self.refused(2, "did you mean task.digits", "train", "mnist-add", "--set", "task.digit=3")
+        self.refused(2, "out of range", "train", "mnist-add", "--set", "task.digits=0")
+        self.refused(2, "not a whole number", "train", "mnist-add", "--set", "task.digits=three")
+        self.refused(2, "name=value", "train", "mnist-add", "--set", "task.digits")
+        self.refused(2, "needs a task", "train")
+        self.refused(2, "as it was configured", "train", "mnist-add", "--resume", self.run_directory)
+        self.refused(2, "either --index I", "predict", self.run_directory)
+        self.refused(2, "0 to 19", "predict", self.run_directory, "--index", "20")
+        self.refused(2, "no such directory", "eval", "nowhere")
+        self.refused(2, "the validation split is empty", "eval", self.run_directory, "--split", "validation")
+        self.refused(2, "nonsense", "eval", self.run_directory, "--split", "nonsense")
+        self.refused(2, "--nonsense", "tasks", "--nonsense")
+        self.refused(2, "subcommand", )
+
+    def test_help_has_examples(self):
+        for command in ("tasks", "train", "eval", "predict", "bench", "data"):
+            result = self.call(command, "--help")
+            self.assertEqual(result.returncode, 0)
+            self.assertIn("Example", result.stdout)
+        self.assertIn("task.digits", self.call("train", "mnist-add", "--help").stdout)
+
+    def test_tasks_lists_tasks_and_presets(self):
+        tasks = {task["name"]: task for task in json.loads(self.call("tasks", "--json").stdout)["tasks"]}
+        self.assertEqual({preset["name"] for preset in tasks["mnist-add"]["presets"]},
+                         {"default", "scan", "paper", "no-prior"})
+        self.assertIn("parity", tasks)
+
+    def test_parity_trains(self):
+        result = self.call("train", "parity", "--set", "q.pretrain=20", "--set", "train.epochs=1", "--out", "parity", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(json.loads(result.stdout)["task"], "parity")
+
+    def test_data_writes_what_other_programs_read(self):
+        result = self.call("data", "mnist-add", "--set", "task.digits=2", "--out", "export", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("test.csv", json.loads(result.stdout)["files"])
+        rows = (self.folder / "export/test.csv").read_text().splitlines()
+        self.assertEqual(len(rows), 1 + 10)  # a header and 40 digits in fours
+        images = [int(image) for image in rows[1].split(",")[1].split()]
+        digits = [image * 7 % 10 for image in images]
+        self.assertEqual(int(rows[1].split(",")[0]), 10 * (digits[0] + digits[2]) + digits[1] + digits[3])
+
+    def broken(self, name, change, pattern):
+        directory = self.folder / name
+        shutil.copytree(self.data, directory)
+        change(directory)
+        self.refused(1, pattern, "train", "mnist-add", *TINY, "--out", f"run-{name}", data=directory)
+        shutil.rmtree(directory)
+
+    def test_bad_data_is_named(self):
+        images, labels = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
+        self.broken("missing", lambda d: (d / labels).unlink(), labels)
+        self.broken("empty", lambda d: (d / images).write_bytes(b""), images + ".*empty")
+        self.broken("cut", lambda d: (d / images).write_bytes((d / images).read_bytes()[:5000]), images + ".*cut short")
+        self.broken("corrupt", lambda d: (d / images).write_bytes(b"\xff" * 5000), images)
+        self.broken("twelve", lambda d: write_idx(d / labels, (120,), [3] * 7 + [12] + [3] * 112), "label 12 at position 7")
+        self.broken("fewer", lambda d: write_idx(d / labels, (119,), [3] * 119), "119 labels for 120 images")
+        self.refused(1, "too few", "train", "mnist-add", "--set", "task.digits=300", "--out", "toofew")
+
+    def test_one_directory_holds_one_run(self):
+        before = (self.run_directory / "model/weights.safetensors").read_bytes()
+        self.refused(1, "holds a run already", "train", "mnist-add", *TINY, "--out", self.run_directory)
+        self.assertEqual(before, (self.run_directory / "model/weights.safetensors").read_bytes())
+
+    def test_two_runs_at_once_into_one_directory(self):
+        environment = dict(os.environ, ANESI_DATA=str(self.data))
+        long = ["train", "mnist-add", "--set", "task.digits=1", "--set", "q.pretrain=100000", "--out", "busy"]
+        with subprocess.Popen([PROGRAM, *long], env=environment, cwd=self.folder, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as process:
+            for _ in range(600):
+                if (self.folder / "busy/config.toml").exists():
+                    break
+                time.sleep(0.05)
+            self.refused(1, "another run is writing here", "train", "--resume", "busy")
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(timeout=60), 130)
+
+    def test_a_checkpoint_cut_in_half_is_refused_and_kept(self):
+        shutil.copytree(self.run_directory, self.folder / "half")
+        state = self.folder / "half/checkpoint/state.safetensors"
+        state.write_bytes(state.read_bytes()[: state.stat().st_size // 2])
+        size = state.stat().st_size
+        self.refused(1, "state.safetensors", "train", "--resume", "half")
+        self.assertEqual(state.stat().st_size, size)
+
+    def test_a_damaged_model_is_refused(self):
+        shutil.copytree(self.run_directory, self.folder / "damaged")
+        manifest = self.folder / "damaged/model/manifest.json"
+        manifest.write_text(manifest.read_text()[:100])
+        self.refused(1, "manifest.json", "eval", "damaged")
+
+    def test_a_full_disk_loses_nothing(self):
+        disk = self.folder / "disk"
+        disk.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1200k", "tmpfs", disk], capture_output=True)
+        if mounted.returncode != 0:
+            self.skipTest("needs the right to mount a small disk")
+        try:
+            long = ["train", "mnist-add", "--set", "task.digits=1", "--set", "q.pretrain=20", "--set", "train.epochs=3"]
+            result = self.call(*long, "--out", disk / "run")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            weights = (disk / "run/model/weights.safetensors").read_bytes()
+            checkpoint = (disk / "run/checkpoint/state.safetensors").read_bytes()
+            config = disk / "run/config.toml"
+            config.write_text(config.read_text().replace("epochs = 3", "epochs = 6"))
+            with open(disk / "filler", "wb") as filler:  # leave almost nothing
+                try:
+                    while True:
+                        filler.write(b"x" * 4096)
+                        filler.flush()
+                except OSError:
+                    pass
+            self.refused(1, "No space left on device", "train", "--resume", disk / "run")
+            self.assertEqual(weights, (disk / "run/model/weights.safetensors").read_bytes())
+            self.assertEqual(checkpoint, (disk / "run/checkpoint/state.safetensors").read_bytes())
+            self.assertEqual([path.name for path in (disk / "run/checkpoint").iterdir()], ["state.safetensors"])
+        finally:
+            subprocess.run(["umount", disk], check=True)
+
+
+if __name__ == "__main__":
+    unittest.main()
