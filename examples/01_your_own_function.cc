@@ -13,19 +13,19 @@
 int main() {
   torch::manual_seed(0);
   // Values count from 0: die 0 shows one eye, and a score of y is stored as y - 1.
-  const auto problem =
-      anesi::make_problem(anesi::Space::uniform(2, 6), anesi::Space{12}, [](anesi::Values dice, anesi::MutableValues score) {
-        const auto larger = std::max(dice[0], dice[1]) + 1;
-        score[0] = (dice[0] == dice[1] ? 2 * larger : larger) - 1;
-      });
+  const auto problem = anesi::make_problem(anesi::Space::uniform(2, 6), anesi::Space{12},
+                                           [](anesi::Values dice, anesi::MutableValues score) {
+                                             const auto larger = std::max(dice[0], dice[1]) + 1;
+                                             score[0] = (dice[0] == dice[1] ? 2 * larger : larger) - 1;
+                                           });
 
-  // q(y|P): reads one die after the other, so it must remember the first; eight states are more than enough.
+  // q(y|P): reads one die after the other, so it must remember the first; 32 states are more than enough.
   auto q = std::make_shared<anesi::Transducer>(problem->worlds(), problem->outputs(), problem->reading_order(),
-                                               anesi::TransducerOptions{.states = 8});
+                                               anesi::TransducerOptions{.states = 32});
   anesi::AmortizedOptions options;
   options.samples = 128;
-  options.schedule = {.lr = 0.1, .shape = "cosine"};
-  constexpr int kSteps = 800;
+  options.schedule = {.lr = 0.05, .shape = "cosine"};
+  constexpr int kSteps = 1500;
   anesi::AmortizedLoss learner(*problem, q, std::make_unique<anesi::CertainBeliefs>(problem->worlds()), options, kSteps,
                                at::make_generator<at::CPUGeneratorImpl>(0));
   double loss = 0;
@@ -36,7 +36,8 @@ int main() {
   const auto belief = torch::tensor({0.F, 0.F, 0.F, 0.F, 0.5F, 0.5F, 0.F, 0.F, 0.F, 0.1F, 0.1F, 0.8F}).view({1, 2, 6});
   const auto best = anesi::beam_search(*q, belief, 4);
   for (int place = 0; place < 4; ++place) {
-    std::printf("score %2d with probability %.3f\n", static_cast<int>(best.values[0][place][0].item<std::int64_t>()) + 1,
+    std::printf("score %2d with probability %.3f\n",
+                static_cast<int>(best.values[0][place][0].item<std::int64_t>()) + 1,
                 best.log_prob[0][place].exp().item<double>());
   }
 }

@@ -239,7 +239,7 @@ class CommandLine(unittest.TestCase):
     def test_a_full_disk_loses_nothing(self):
         disk = self.folder / "disk"
         disk.mkdir()
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1200k", "tmpfs", disk], capture_output=True)
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk], capture_output=True)
         if mounted.returncode != 0:
             self.skipTest("needs the right to mount a small disk")
         try:
@@ -250,12 +250,11 @@ class CommandLine(unittest.TestCase):
             checkpoint = (disk / "run/checkpoint/state.safetensors").read_bytes()
             config = disk / "run/config.toml"
             config.write_text(config.read_text().replace("epochs = 3", "epochs = 6"))
-            with open(disk / "filler", "wb") as filler:  # leave almost nothing
+            with open(disk / "filler", "wb", buffering=0) as filler:
                 try:
                     while True:
                         filler.write(b"x" * 4096)
-                        filler.flush()
-                except OSError:
+                except OSError:  # full
                     pass
             self.refused(1, "No space left on device", "train", "--resume", disk / "run")
             self.assertEqual(weights, (disk / "run/model/weights.safetensors").read_bytes())

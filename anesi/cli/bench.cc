@@ -1,8 +1,8 @@
 // anesi bench: how long the parts of training and inference take, beside a plain PyTorch implementation where asked.
 //
 // Inputs are random images, for time does not depend on what they show. Times are means over as many repetitions as fit
-// into --seconds. With --reference, the script's times of the same parts are measured in the same run, one size after the
-// other, so that the ratios mean something on a machine that others use too.
+// into --seconds. With --reference, the script's times of the same parts are measured in the same run, one size after
+// the other, so that the ratios mean something on a machine that others use too.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -126,9 +126,12 @@ double time_part(const Part& part, std::int64_t digits, double seconds) {
   Bench bench(part.preset, digits, part.settings);
   part.body(bench);  // warm up
   benchmark::ClearRegisteredBenchmarks();
-  benchmark::RegisterBenchmark(part.name.c_str(), [&](benchmark::State& state) {
-    for (auto _ : state) part.body(bench);
-  })->UseRealTime()->MinTime(seconds);
+  benchmark::RegisterBenchmark(part.name.c_str(),
+                               [&](benchmark::State& state) {
+                                 for (auto _ : state) part.body(bench);
+                               })
+      ->UseRealTime()
+      ->MinTime(seconds);
   Collector collector;
   benchmark::RunSpecifiedBenchmarks(&collector);
   return collector.seconds;
@@ -136,7 +139,8 @@ double time_part(const Part& part, std::int64_t digits, double seconds) {
 
 // The reference's times of one size, by name.
 nlohmann::json run_reference(const BenchFlags& flags, std::int64_t digits) {
-  auto command = fmt::format("'{}' '{}' --json --digits {} --seconds {}", flags.python, flags.reference, digits, flags.seconds);
+  auto command =
+      fmt::format("'{}' '{}' --json --digits {} --seconds {}", flags.python, flags.reference, digits, flags.seconds);
   if (flags.common.threads > 0) command += fmt::format(" --threads {}", flags.common.threads);
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
   std::string output;
@@ -150,7 +154,8 @@ nlohmann::json run_reference(const BenchFlags& flags, std::int64_t digits) {
 void bench(const BenchFlags& flags) {
   flags.common.context();
   auto results = nlohmann::ordered_json::array();
-  if (!flags.common.json) std::cout << fmt::format("{:<24}{:>14}{:>14}{:>10}\n", "", "milliseconds", "reference", "ratio");
+  if (!flags.common.json)
+    std::cout << fmt::format("{:<24}{:>14}{:>14}{:>10}\n", "", "milliseconds", "reference", "ratio");
   for (const auto digits : flags.digits) {
     const auto reference = flags.reference.empty() ? nlohmann::json() : run_reference(flags, digits);
     for (const auto& part : parts()) {

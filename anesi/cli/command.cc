@@ -60,8 +60,8 @@ std::string describe_prediction(const SavedModel& saved, const Dataset& data, st
   const auto beam = beam_search(*saved.model, beliefs, saved.configuration->eval.beam);
   const auto world = row_values(most_likely_worlds(beliefs), 0), truth = row_values(batch.outputs, 0),
              prediction = row_values(beam.values[0], 0);
-  return fmt::format("{} {}: read {}, predicted {} ({:.1f} %), label {}", prediction == truth ? "right" : "wrong", index,
-                     saved.task.show_world(world), saved.task.show_output(prediction),
+  return fmt::format("{} {}: read {}, predicted {} ({:.1f} %), label {}", prediction == truth ? "right" : "wrong",
+                     index, saved.task.show_world(world), saved.task.show_output(prediction),
                      100 * beam.log_prob[0][0].exp().item<double>(), saved.task.show_output(truth));
 }
 

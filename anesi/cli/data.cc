@@ -42,7 +42,8 @@ void add_data(CLI::App& app, int&) {
   auto flags = std::make_shared<DataFlags>();
   command->add_option("TASK", flags->task, "whose data")->required();
   command->add_option("--out", flags->out, "the directory to write to")->required();
-  command->add_option("--set", flags->settings, "an option's value, name=value; may be repeated")->allow_extra_args(false);
+  command->add_option("--set", flags->settings, "an option's value, name=value; may be repeated")
+      ->allow_extra_args(false);
   command->add_option("--seed", flags->seed, "of the shuffle")->check(CLI::NonNegativeNumber);
   flags->common.add_to(*command);
   command->footer("Example:\n  anesi data mnist-add --set task.digits=2 --out digits/");

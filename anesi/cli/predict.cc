@@ -70,7 +70,8 @@ void add_predict(CLI::App& app, int&) {
       ->check(CLI::IsMember({"train", "validation", "test"}));
   command->add_option("--top", flags->top, "how many outputs to show")->check(CLI::Range(1, 10000));
   flags->common.add_to(*command);
-  command->footer("Examples:\n  anesi predict runs/four --index 7\n  anesi predict runs/four --input digits.idx --json");
+  command->footer(
+      "Examples:\n  anesi predict runs/four --index 7\n  anesi predict runs/four --input digits.idx --json");
   command->callback([flags] { predict(*flags); });
 }
 

@@ -32,7 +32,8 @@ void add_tasks(CLI::App& app, int&) {
       }
       for (const auto& option : configuration.table().rows()) {
         if (!option.name.starts_with("task.") || option.name == "task.name") continue;
-        row["options"].push_back({{"name", option.name}, {"default", option.fallback}, {"range", option.range}, {"help", option.help}});
+        row["options"].push_back(
+            {{"name", option.name}, {"default", option.fallback}, {"range", option.range}, {"help", option.help}});
         text += fmt::format("  --set {}={:<6} {} ({})\n", option.name, option.fallback, option.help, option.range);
       }
       all.push_back(row);

@@ -39,12 +39,14 @@ class RunObserver final : public TrainingObserver {
     run_.log(progress, evaluation);
     run_.save_checkpoint(trainer_);
     if (!evaluation) {
-      display_.line(fmt::format("q          {} steps, loss {:.5f}, {:.1f} s", progress.step, progress.q_loss, progress.seconds));
+      display_.line(
+          fmt::format("q          {} steps, loss {:.5f}, {:.1f} s", progress.step, progress.q_loss, progress.seconds));
       return;
     }
-    display_.line(fmt::format("epoch {:>3}/{}  loss {:.4f}  symbolic {:.2f} %  neural {:.2f} %  per variable {:.2f} %  {:.1f} s",
-                              progress.epoch, progress.epochs, progress.loss, 100 * evaluation->symbolic,
-                              100 * evaluation->neural, 100 * evaluation->per_variable, progress.seconds));
+    display_.line(
+        fmt::format("epoch {:>3}/{}  loss {:.4f}  symbolic {:.2f} %  neural {:.2f} %  per variable {:.2f} %  {:.1f} s",
+                    progress.epoch, progress.epochs, progress.loss, 100 * evaluation->symbolic,
+                    100 * evaluation->neural, 100 * evaluation->per_variable, progress.seconds));
   }
 
   bool should_stop() override { return interrupted != 0; }
@@ -64,14 +66,16 @@ std::unique_ptr<Configuration> configuration_of(const TrainFlags& flags) {
 
 Run open_run(const TrainFlags& flags) {
   if (!flags.resume.empty()) {
-    if (!flags.task.empty() || !flags.settings.empty() || !flags.preset.empty() || flags.seed >= 0 || !flags.out.empty()) {
+    if (!flags.task.empty() || !flags.settings.empty() || !flags.preset.empty() || flags.seed >= 0 ||
+        !flags.out.empty()) {
       throw UsageError("--resume goes on with a run as it was configured; leave out the task and other options");
     }
     return Run::open(flags.resume);
   }
   if (flags.task.empty()) throw UsageError("train needs a task; `anesi tasks` lists them");
   const auto configuration = configuration_of(flags);
-  return Run::create(flags.out.empty() ? fresh_run_directory(flags.task) : std::filesystem::path(flags.out), *configuration);
+  return Run::create(flags.out.empty() ? fresh_run_directory(flags.task) : std::filesystem::path(flags.out),
+                     *configuration);
 }
 
 int train(const TrainFlags& flags) {
@@ -118,7 +122,8 @@ int train(const TrainFlags& flags) {
   for (std::int64_t example = 0; example < std::min<std::int64_t>(3, data.test.size()); ++example) {
     std::cout << describe_prediction(saved, data.test, example) << '\n';
   }
-  std::cout << fmt::format("\ntrained in {}; saved in {}\n", duration_text(trainer.seconds()), run.directory().string());
+  std::cout << fmt::format("\ntrained in {}; saved in {}\n", duration_text(trainer.seconds()),
+                           run.directory().string());
   return 0;
 }
 
@@ -134,7 +139,8 @@ std::string option_list(const std::string& task) {
   const Configuration configuration(task);
   text += "\nOptions of " + task + " for --set (with the default preset's values):\n";
   for (const auto& row : configuration.table().rows()) {
-    text += fmt::format("  {:<22} {:<12} {} ({})\n", row.name, configuration.table().get(row.name), row.help, row.range);
+    text +=
+        fmt::format("  {:<22} {:<12} {} ({})\n", row.name, configuration.table().get(row.name), row.help, row.range);
   }
   return text;
 }
@@ -146,7 +152,8 @@ void add_train(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<TrainFlags>();
   command->add_option("TASK", flags->task, "what to train; `anesi tasks` lists them");
   command->add_option("--preset", flags->preset, "named values of the options (default: the task's first)");
-  command->add_option("--set", flags->settings, "an option's value, name=value; may be repeated")->allow_extra_args(false);
+  command->add_option("--set", flags->settings, "an option's value, name=value; may be repeated")
+      ->allow_extra_args(false);
   command->add_option("--seed", flags->seed, "decides every random draw (default 0)")->check(CLI::NonNegativeNumber);
   command->add_option("--out", flags->out, "the run directory (default: runs/TASK-1, -2, …)");
   command->add_option("--resume", flags->resume, "go on with the run in this directory");

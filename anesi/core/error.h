@@ -1,8 +1,8 @@
 // Errors that a person can act on.
 //
 // A message is one line that says what was wrong, where, and what to do: "train-labels: 59,999 labels for 60,000
-// images; the file is cut short". The program prints it and exits with 1, or with 2 where the caller asked for something
-// that does not exist.
+// images; the file is cut short". The program prints it and exits with 1, or with 2 where the caller asked for
+// something that does not exist.
 #pragma once
 
 #include <stdexcept>

@@ -58,7 +58,8 @@ std::vector<std::int64_t> apply_checked(const Problem& problem, Values world) {
   std::vector<std::int64_t> output(static_cast<std::size_t>(problem.outputs().variables()), kNone);
   problem.apply(world, output);
   if (const auto complaint = problem.outputs().complaint(output); !complaint.empty()) {
-    throw Error(fmt::format("problem: the output of world ({}) is outside its space: {}", fmt::join(world, ", "), complaint));
+    throw Error(
+        fmt::format("problem: the output of world ({}) is outside its space: {}", fmt::join(world, ", "), complaint));
   }
   return output;
 }

@@ -1,8 +1,8 @@
 // What is known: worlds, outputs, and the function between them.
 //
 // A problem is the background knowledge of a neurosymbolic system (section 2 of the paper): a space of worlds W, a
-// space of outputs Y, and a function c from W to Y. Nothing is assumed about c; it may call a solver. Everything else in
-// this library (priors, inference models, training) is built on samples of c.
+// space of outputs Y, and a function c from W to Y. Nothing is assumed about c; it may call a solver. Everything else
+// in this library (priors, inference models, training) is built on samples of c.
 //
 // The one thing to write is apply(). Each optional method has a default that is right for any function; writing it buys
 // what its comment says. docs/contracts.md walks up this ladder with examples.
@@ -45,7 +45,8 @@ class Problem {
 };
 
 // A problem from a lambda: the first rung of the ladder.
-//   auto problem = make_problem(Space::uniform(2, 10), Space{19}, [](Values w, MutableValues y) { y[0] = w[0] + w[1]; });
+//   auto problem = make_problem(Space::uniform(2, 10), Space{19}, [](Values w, MutableValues y) { y[0] = w[0] + w[1];
+//   });
 std::unique_ptr<Problem> make_problem(Space worlds, Space outputs, std::function<void(Values, MutableValues)> apply);
 
 // c(world) for one world; throws Error where the output lies outside its space.

@@ -46,9 +46,9 @@ TEST(ReadingOrder, ByDefaultReadsAllThenEmits) {
 
 TEST(ReadingOrder, RefusesWhatIsNotAnOrder) {
   const Space worlds{10, 10}, outputs{10};
-  EXPECT_THROW(ReadingOrder(worlds, outputs, {{{0, 0}, 0, 0}}), Error);       // read twice
-  EXPECT_THROW(ReadingOrder(worlds, outputs, {{{0}, 0, 0}}), Error);          // world 1 not read
-  EXPECT_THROW(ReadingOrder(worlds, outputs, {{{0, 1}, {}, 0}}), Error);      // nothing emitted
+  EXPECT_THROW(ReadingOrder(worlds, outputs, {{{0, 0}, 0, 0}}), Error);             // read twice
+  EXPECT_THROW(ReadingOrder(worlds, outputs, {{{0}, 0, 0}}), Error);                // world 1 not read
+  EXPECT_THROW(ReadingOrder(worlds, outputs, {{{0, 1}, {}, 0}}), Error);            // nothing emitted
   EXPECT_THROW(ReadingOrder(worlds, outputs, {{{0}, {}, 0}, {{1}, 0, 0}}), Error);  // one kind, two shapes
   EXPECT_NO_THROW(ReadingOrder(worlds, outputs, {{{0, 1}, 0, 0}}));
 }

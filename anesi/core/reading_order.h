@@ -2,8 +2,8 @@
 //
 // Many functions can be computed by reading the world piece by piece with a small memory: addition reads two digits,
 // writes one and keeps a carry. A reading order says which pieces, in which order; it does not say what to remember.
-// The models `transducer` and `scan` learn that. Steps of the same kind share their weights, so a model that was trained
-// on short problems also serves long ones.
+// The models `transducer` and `scan` learn that. Steps of the same kind share their weights, so a model that was
+// trained on short problems also serves long ones.
 #pragma once
 
 #include <cstdint>

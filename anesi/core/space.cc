@@ -11,7 +11,8 @@ namespace anesi {
 Space::Space(std::vector<std::int64_t> domains) : domains_(std::move(domains)) {
   for (std::size_t variable = 0; variable < domains_.size(); ++variable) {
     if (domains_[variable] < 1) {
-      throw Error(fmt::format("space: variable {} has {} values; a domain needs at least one", variable, domains_[variable]));
+      throw Error(
+          fmt::format("space: variable {} has {} values; a domain needs at least one", variable, domains_[variable]));
     }
     largest_domain_ = std::max(largest_domain_, domains_[variable]);
   }

@@ -6,10 +6,10 @@
 #include "anesi/core/problem.h"
 #include "anesi/losses/query_loss.h"
 #include "anesi/models/sequence_model.h"
-#include "anesi/options/option_table.h"
-#include "anesi/priors/prior.h"
 #include "anesi/optimize/adam.h"
 #include "anesi/optimize/schedule.h"
+#include "anesi/options/option_table.h"
+#include "anesi/priors/prior.h"
 
 namespace anesi {
 

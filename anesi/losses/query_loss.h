@@ -15,8 +15,8 @@ class QueryLoss {
  public:
   virtual ~QueryLoss() = default;
 
-  // Learns what it needs before it is asked: takes note of the batch's beliefs and, for A-NeSI, updates q (Algorithm 1).
-  // Returns the loss of that update, NaN where there was none.
+  // Learns what it needs before it is asked: takes note of the batch's beliefs and, for A-NeSI, updates q (Algorithm
+  // 1). Returns the loss of that update, NaN where there was none.
   virtual double learn(const torch::Tensor& beliefs) = 0;
 
   // The mean loss of a batch, a scalar. Its gradient reaches the beliefs and nothing else.

@@ -49,7 +49,8 @@ class ArchitectureOf final : public Architecture {
 template <typename Options, typename Build>
 bool register_architecture(const std::string& name, const std::string& summary, Build build) {
   return architectures()
-      .emplace(name, ArchitectureEntry{summary, [build] { return std::make_unique<ArchitectureOf<Options, Build>>(build); }})
+      .emplace(name,
+               ArchitectureEntry{summary, [build] { return std::make_unique<ArchitectureOf<Options, Build>>(build); }})
       .second;
 }
 

@@ -81,7 +81,9 @@ torch::Tensor Mlp::log_prob(const torch::Tensor& beliefs, const torch::Tensor& v
   return total;
 }
 
-std::unique_ptr<Rollout> Mlp::begin(const torch::Tensor& beliefs) { return std::make_unique<MlpRollout>(*this, beliefs); }
+std::unique_ptr<Rollout> Mlp::begin(const torch::Tensor& beliefs) {
+  return std::make_unique<MlpRollout>(*this, beliefs);
+}
 
 ANESI_ARCHITECTURE("mlp", "the paper's: a separate multilayer perceptron for every factor", MlpOptions,
                    [](const Problem& problem, const MlpOptions& options) {

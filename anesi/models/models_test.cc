@@ -59,9 +59,8 @@ class EveryArchitecture : public testing::TestWithParam<Case> {
                uniform_beliefs(3, problem_->worlds());
     beliefs_ = beliefs_ / beliefs_.sum(2, /*keepdim=*/true);
     std::vector<torch::Tensor> points;
-    problem_->outputs().for_each_point([&](Values point) {
-      points.push_back(torch::tensor(std::vector<std::int64_t>(point.begin(), point.end())));
-    });
+    problem_->outputs().for_each_point(
+        [&](Values point) { points.push_back(torch::tensor(std::vector<std::int64_t>(point.begin(), point.end()))); });
     points_ = torch::stack(points);
   }
 
@@ -103,8 +102,8 @@ TEST_P(EveryArchitecture, AFullBeamRanksEveryOutput) {
   for (std::int64_t example = 0; example < 3; ++example) {
     const auto expected = std::get<0>(enumerated(beliefs_[example]).sort(0, /*descending=*/true));
     EXPECT_TRUE(torch::allclose(beam.log_prob[example], expected, 1e-4, 1e-4));
-    const auto again = model_->log_prob(beliefs_[example].unsqueeze(0).expand({points_.size(0), -1, -1}),
-                                        beam.values[example]);
+    const auto again =
+        model_->log_prob(beliefs_[example].unsqueeze(0).expand({points_.size(0), -1, -1}), beam.values[example]);
     EXPECT_TRUE(torch::allclose(again, expected, 1e-4, 1e-4)) << "the points do not have the scores they came with";
   }
 }
@@ -123,8 +122,8 @@ TEST_P(EveryArchitecture, AWidthOfOneIsGreedy) {
 TEST_P(EveryArchitecture, SamplesFollowTheModel) {
   const torch::NoGradGuard no_gradients;
   constexpr std::int64_t kSamples = 20000;
-  const auto samples = sample(*model_, beliefs_[0].unsqueeze(0).expand({kSamples, -1, -1}),
-                              at::make_generator<at::CPUGeneratorImpl>(5));
+  const auto samples =
+      sample(*model_, beliefs_[0].unsqueeze(0).expand({kSamples, -1, -1}), at::make_generator<at::CPUGeneratorImpl>(5));
   const auto expected = enumerated(beliefs_[0]).exp();
   for (std::int64_t index = 0; index < points_.size(0); ++index) {
     const auto share = (samples.values == points_[index]).all(1).to(torch::kFloat32).mean().item<float>();
@@ -144,18 +143,18 @@ TEST_P(EveryArchitecture, GradientsMatchFiniteDifferences) {
   const torch::NoGradGuard no_gradients;
   for (std::size_t index = 0; index < tensors.size(); ++index) {
     if (!gradients[index].defined()) continue;  // a head that no step of these values used
-    // Along one random direction a tensor.
+    // Along one random direction a tensor, with a step small enough to cross few of the rectifiers' kinks.
     const auto direction = torch::randn_like(tensors[index]);
     const double expected = (gradients[index].to(torch::kFloat64) * direction.to(torch::kFloat64)).sum().item<double>();
     const auto original = tensors[index].clone();
-    const double step = 2e-3 / std::max(1.0, direction.norm().item<double>() / 4);
+    const double step = 1e-3 / std::max(1.0, direction.norm().item<double>() / 4);
     const auto at = [&](double offset) {
       tensors[index].copy_(original + offset * direction);
       return model_->log_prob(beliefs, values).to(torch::kFloat64).sum().item<double>();
     };
     const double measured = (at(step) - at(-step)) / (2 * step);
     tensors[index].copy_(original);
-    EXPECT_NEAR(measured, expected, 0.03 * std::abs(expected) + 0.03) << "tensor " << index;
+    EXPECT_NEAR(measured, expected, 0.05 * std::abs(expected) + 0.06) << "tensor " << index;
   }
 }
 
@@ -187,33 +186,31 @@ TEST_P(EveryArchitecture, IsMultilinearWhereItSaysSo) {
   }
 }
 
-// Allows only outputs whose values do not decrease.
+// Allows only points whose values do not decrease, by trying every point of the space.
 class Sorted final : public Pruner {
  public:
-  explicit Sorted(bool possible = true) : possible_(possible) {}
+  Sorted(Space space, bool possible = true) : space_(std::move(space)), possible_(possible) {}
   void allow_outputs(Values partial, std::int64_t variable, Mask mask) const override {
-    for (std::size_t value = 0; value < mask.size(); ++value) {
-      mask[value] = possible_;
-      for (std::size_t other = 0; other < partial.size(); ++other) {
-        if (partial[other] == kUnset) continue;
-        const bool before = static_cast<std::int64_t>(other) < variable;
-        const auto v = static_cast<std::int64_t>(value);
-        if (before ? partial[other] > v : partial[other] < v) mask[value] = false;
+    std::ranges::fill(mask, false);
+    space_.for_each_point([&](Values point) {
+      if (!possible_ || !std::ranges::is_sorted(point)) return;
+      for (std::size_t index = 0; index < point.size(); ++index) {
+        if (partial[index] != kUnset && partial[index] != point[index]) return;
       }
-    }
+      mask[static_cast<std::size_t>(point[static_cast<std::size_t>(variable)])] = true;
+    });
   }
   void allow_worlds(Values, Values, std::int64_t, Mask) const override {}
 
  private:
+  Space space_;
   bool possible_;
 };
 
 TEST_P(EveryArchitecture, PrunedBeamAndSamplesStayWithinWhatIsAllowed) {
   const torch::NoGradGuard no_gradients;
-  const auto is_sorted = [](const torch::Tensor& values) {
-    return (values.diff(1, -1) >= 0).all().item<bool>();
-  };
-  const Sorted pruner;
+  const auto is_sorted = [](const torch::Tensor& values) { return (values.diff(1, -1) >= 0).all().item<bool>(); };
+  const Sorted pruner(problem_->outputs());
   const auto samples = sample(*model_, beliefs_, at::make_generator<at::CPUGeneratorImpl>(5), &pruner);
   EXPECT_TRUE(is_sorted(samples.values)) << samples.values;
   const auto beam = beam_search(*model_, beliefs_, points_.size(0), &pruner);
@@ -222,13 +219,12 @@ TEST_P(EveryArchitecture, PrunedBeamAndSamplesStayWithinWhatIsAllowed) {
 }
 
 TEST_P(EveryArchitecture, APrefixWithNoCompletionIsAnError) {
-  const Sorted nothing(false);
+  const Sorted nothing(problem_->outputs(), false);
   EXPECT_THROW(beam_search(*model_, beliefs_, 2, &nothing), std::exception);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, EveryArchitecture, testing::ValuesIn(all_cases()), [](const auto& info) {
-  return info.param.architecture + "_" + info.param.problem;
-});
+INSTANTIATE_TEST_SUITE_P(Models, EveryArchitecture, testing::ValuesIn(all_cases()),
+                         [](const auto& info) { return info.param.architecture + "_" + info.param.problem; });
 
 }  // namespace
 }  // namespace anesi

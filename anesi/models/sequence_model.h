@@ -39,7 +39,8 @@ class SequenceModel : public torch::nn::Module {
   // log q(values|beliefs), [batch]. Differentiable in the beliefs and the weights.
   virtual torch::Tensor log_prob(const torch::Tensor& beliefs, const torch::Tensor& values) = 0;
 
-  // One row for each belief. The rollout refers to this model, which must outlive it; gradients need not flow through it.
+  // One row for each belief. The rollout refers to this model, which must outlive it; gradients need not flow through
+  // it.
   virtual std::unique_ptr<Rollout> begin(const torch::Tensor& beliefs) = 0;
 
   // Whether q(y|P) is linear in each P_i, as p(y|P) is. Such a model is right on every belief if it is right on worlds.

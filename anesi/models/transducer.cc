@@ -19,8 +19,7 @@ class TransducerRollout final : public Rollout {
 
   void advance(const torch::Tensor& values) override {
     const auto states = joint_.size(2);
-    const auto chosen =
-        joint_.gather(1, values.view({-1, 1, 1}).expand({-1, 1, states})).squeeze(1);  // [rows, states]
+    const auto chosen = joint_.gather(1, values.view({-1, 1, 1}).expand({-1, 1, states})).squeeze(1);  // [rows, states]
     state_ = normalised(chosen);
     ++step_;
     read_until_emission();
@@ -35,7 +34,8 @@ class TransducerRollout final : public Rollout {
   // Where a state has probability zero altogether its value no longer matters.
   static torch::Tensor normalised(const torch::Tensor& weights) {
     const auto total = weights.sum(1, /*keepdim=*/true);
-    return torch::where(total > 0, weights / total, torch::full_like(weights, 1.0 / static_cast<double>(weights.size(1))));
+    return torch::where(total > 0, weights / total,
+                        torch::full_like(weights, 1.0 / static_cast<double>(weights.size(1))));
   }
 
   void read_until_emission() {
@@ -58,7 +58,8 @@ class TransducerRollout final : public Rollout {
 
 }  // namespace
 
-Transducer::Transducer(const Space&, const Space& outputs, const ReadingOrder& reading, const TransducerOptions& options)
+Transducer::Transducer(const Space&, const Space& outputs, const ReadingOrder& reading,
+                       const TransducerOptions& options)
     : SequenceModel(outputs, reading.emitted()), reading_(reading), states_(options.states) {
   initial_logits_ = register_parameter("initial", torch::zeros({states_}));
   for (std::int64_t index = 0; index < reading_.kinds(); ++index) {
@@ -74,8 +75,7 @@ torch::Tensor Transducer::initial() const { return initial_logits_.softmax(0); }
 std::vector<torch::Tensor> Transducer::tables() const {
   std::vector<torch::Tensor> tables;
   for (const auto& logits : table_logits_) {
-    tables.push_back(
-        logits.softmax(2).view({logits.size(0), states_, -1, states_}).permute({2, 0, 1, 3}).contiguous());
+    tables.push_back(logits.softmax(2).view({logits.size(0), states_, -1, states_}).permute({2, 0, 1, 3}).contiguous());
   }
   return tables;
 }

@@ -5,11 +5,11 @@
 //
 //   k[y, h'] = sum over the values a, b, … read and the states h of  P_a * P_b * … * h[h] * T[(a, b, …, h), (y, h')]
 //
-// It then conditions on the emitted y and goes on. Each P_i enters once and linearly, and rows of T sum to one, so q(y|P)
-// is linear in each P_i separately and sums to one, as p(y|P) does. Hence being right on worlds (certain beliefs) makes
-// it right on every belief: q(.|P) = E_{w~P} q(.|w). It is trained on sampled worlds alone, and no prior over beliefs is
-// needed. It fits functions that can be read in the given order with a bounded memory; where none of r states suffices,
-// use a neural q.
+// It then conditions on the emitted y and goes on. Each P_i enters once and linearly, and rows of T sum to one, so
+// q(y|P) is linear in each P_i separately and sums to one, as p(y|P) does. Hence being right on worlds (certain
+// beliefs) makes it right on every belief: q(.|P) = E_{w~P} q(.|w). It is trained on sampled worlds alone, and no prior
+// over beliefs is needed. It fits functions that can be read in the given order with a bounded memory; where none of r
+// states suffices, use a neural q.
 #pragma once
 
 #include "anesi/core/problem.h"
@@ -33,8 +33,8 @@ class Transducer final : public SequenceModel {
   bool multilinear() const override { return true; }
 
  private:
-  torch::Tensor initial() const;                 // [states], a distribution
-  std::vector<torch::Tensor> tables() const;     // one a kind, [emitted, combinations read, states, next states]
+  torch::Tensor initial() const;              // [states], a distribution
+  std::vector<torch::Tensor> tables() const;  // one a kind, [emitted, combinations read, states, next states]
 
   ReadingOrder reading_;
   std::int64_t states_;

@@ -5,26 +5,19 @@
 #include <limits>
 
 #include "anesi/core/thread_pool.h"
-
-// Lets the compiler emit this function for several instruction sets and choose one when the program starts. The
-// sanitizers do not get along with that.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__)
-#define ANESI_VECTORISED __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define ANESI_VECTORISED
-#endif
+#include "anesi/core/vectorized.h"
 
 namespace anesi {
 namespace {
 
 // result += weight * row, over `size` floats.
-ANESI_VECTORISED void add_scaled(float* __restrict result, const float* __restrict row, float weight,
+ANESI_VECTORIZED void add_scaled(float* __restrict result, const float* __restrict row, float weight,
                                  std::int64_t size) {
   for (std::int64_t i = 0; i < size; ++i) result[i] += weight * row[i];
 }
 
 // result = sum over combinations of weights[c] * rows[c], rows being [combinations, size].
-ANESI_VECTORISED void mix(float* __restrict result, const float* __restrict rows, const float* __restrict weights,
+ANESI_VECTORIZED void mix(float* __restrict result, const float* __restrict rows, const float* __restrict weights,
                           std::int64_t combinations, std::int64_t size) {
   std::fill(result, result + size, 0.0F);
   for (std::int64_t c = 0; c < combinations; ++c) {
@@ -36,7 +29,7 @@ ANESI_VECTORISED void mix(float* __restrict result, const float* __restrict rows
 }
 
 // result[c] = <rows[c], vector>.
-ANESI_VECTORISED void dot_rows(float* __restrict result, const float* __restrict rows, const float* __restrict vector,
+ANESI_VECTORIZED void dot_rows(float* __restrict result, const float* __restrict rows, const float* __restrict vector,
                                std::int64_t combinations, std::int64_t size) {
   for (std::int64_t c = 0; c < combinations; ++c) {
     const float* const row = rows + c * size;
@@ -62,6 +55,14 @@ struct Plan {
       largest_combinations = std::max(largest_combinations, steps.back().combinations);
     }
   }
+
+  // Rows that make it worth waking another thread: about a tenth of a millisecond of arithmetic.
+  std::int64_t grain(std::int64_t states) const {
+    constexpr std::int64_t kWork = 1 << 20;
+    return std::max<std::int64_t>(
+        1, kWork / (static_cast<std::int64_t>(steps.size()) * largest_combinations * states * states));
+  }
+
   std::vector<Step> steps;
   std::int64_t largest_combinations = 1;
 };
@@ -129,7 +130,7 @@ class Filter : public torch::autograd::Function<Filter> {
     auto* const t_all = normalisers.mutable_data_ptr<float>();
     auto* const out = result.mutable_data_ptr<float>();
 
-    parallel_for(batch, 4, [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(batch, plan->grain(states), [&](std::int64_t begin, std::int64_t end) {
       std::vector<float> weights(static_cast<std::size_t>(plan->largest_combinations));
       for (auto b = begin; b < end; ++b) {
         float* h = h_all + b * (steps + 1) * states;
@@ -175,7 +176,7 @@ class Filter : public torch::autograd::Function<Filter> {
     const auto batch = beliefs.size(0), width = beliefs.size(2), row_size = beliefs.size(1) * width;
     const auto states = filtered.size(2), square = states * states, outputs = values.size(1);
     const auto steps = static_cast<std::int64_t>(plan->steps.size());
-    constexpr std::int64_t grain = 4;
+    const auto grain = plan->grain(states);
     const auto pieces = parallel_pieces(batch, grain);
 
     auto belief_gradient = want_beliefs ? torch::zeros_like(beliefs) : torch::Tensor();
@@ -216,7 +217,8 @@ class Filter : public torch::autograd::Function<Filter> {
           float inner = 0;
           for (std::int64_t to = 0; to < states; ++to) inner += h_gradient[static_cast<std::size_t>(to)] * next[to];
           for (std::int64_t to = 0; to < states; ++to) {
-            k_gradient[static_cast<std::size_t>(to)] = (h_gradient[static_cast<std::size_t>(to)] - inner + scale[b]) / t;
+            k_gradient[static_cast<std::size_t>(to)] =
+                (h_gradient[static_cast<std::size_t>(to)] - inner + scale[b]) / t;
           }
           for (std::int64_t from = 0; from < states; ++from) {
             float sum = 0;
@@ -293,7 +295,7 @@ std::vector<torch::Tensor> mix_tables(const torch::Tensor& beliefs, const std::v
     const auto* const in = table.const_data_ptr<float>();
     auto result = torch::empty({batch, emitted, table.size(2), table.size(3)}, rows.options());
     auto* const out = result.mutable_data_ptr<float>();
-    parallel_for(batch, 8, [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(batch, plan.grain(table.size(2)), [&](std::int64_t begin, std::int64_t end) {
       std::vector<float> weights(static_cast<std::size_t>(step.combinations));
       for (auto b = begin; b < end; ++b) {
         combination_weights(step, belief + b * row_size, width, weights);

@@ -8,7 +8,9 @@ namespace anesi {
 namespace {
 
 // From `start` to `end` along half a cosine as t goes from 0 to 1.
-double cosine(double start, double end, double t) { return end + (start - end) * (1 + std::cos(std::numbers::pi * t)) / 2; }
+double cosine(double start, double end, double t) {
+  return end + (start - end) * (1 + std::cos(std::numbers::pi * t)) / 2;
+}
 
 }  // namespace
 

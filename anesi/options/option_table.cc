@@ -112,10 +112,11 @@ void OptionTable::set(const std::string& name, std::string_view value) {
   if (entry == entries_.end()) {
     const auto nearest = std::ranges::min_element(
         entries_, {}, [&](const auto& candidate) { return edit_distance(candidate.first, name); });
-    const bool alike = nearest != entries_.end() && edit_distance(nearest->first, name) <= std::max<std::size_t>(2, name.size() / 3);
-    throw UsageError(fmt::format("there is no option {}{}", name,
-                                 alike ? fmt::format("; did you mean {}?", nearest->first)
-                                       : "; `anesi train TASK --help` lists them"));
+    const bool alike =
+        nearest != entries_.end() && edit_distance(nearest->first, name) <= std::max<std::size_t>(2, name.size() / 3);
+    throw UsageError(fmt::format(
+        "there is no option {}{}", name,
+        alike ? fmt::format("; did you mean {}?", nearest->first) : "; `anesi train TASK --help` lists them"));
   }
   try {
     entry->second.set(std::string(value));

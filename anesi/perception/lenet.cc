@@ -4,12 +4,11 @@ namespace anesi {
 
 LeNet::LeNet(std::int64_t classes)
     : features_(register_module(
-          "features",
-          torch::nn::Sequential(torch::nn::Conv2d(1, 6, 5), torch::nn::MaxPool2d(2), torch::nn::ReLU(),
-                                torch::nn::Conv2d(6, 16, 5), torch::nn::MaxPool2d(2), torch::nn::ReLU()))),
-      classifier_(register_module(
-          "classifier", torch::nn::Sequential(torch::nn::Linear(256, 120), torch::nn::ReLU(), torch::nn::Linear(120, 84),
-                                              torch::nn::ReLU(), torch::nn::Linear(84, classes)))) {
+          "features", torch::nn::Sequential(torch::nn::Conv2d(1, 6, 5), torch::nn::MaxPool2d(2), torch::nn::ReLU(),
+                                            torch::nn::Conv2d(6, 16, 5), torch::nn::MaxPool2d(2), torch::nn::ReLU()))),
+      classifier_(register_module("classifier", torch::nn::Sequential(torch::nn::Linear(256, 120), torch::nn::ReLU(),
+                                                                      torch::nn::Linear(120, 84), torch::nn::ReLU(),
+                                                                      torch::nn::Linear(84, classes)))) {
   // Channels last is the layout that the convolutions of the CPU run fastest in.
   for (auto& parameter : features_->parameters()) {
     if (parameter.dim() == 4) parameter.set_data(parameter.contiguous(torch::MemoryFormat::ChannelsLast));

@@ -18,13 +18,8 @@
 #include <cstdint>
 #include <numbers>
 
-// Marks a function to be compiled for several instruction sets, of which the loader takes the best that the machine
-// has. The address sanitizer cannot run code that early, and other compilers and processors need none of it.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define ANESI_VECTORIZED __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define ANESI_VECTORIZED
-#endif
+#include "anesi/core/vectorized.h"
+
 #define ANESI_INLINE [[gnu::always_inline]] inline
 
 namespace anesi::vectorized {

@@ -40,7 +40,7 @@ struct Task {
 struct TaskContext {
   std::optional<std::filesystem::path> data;  // --data
   std::uint64_t seed = 0;
-  bool validation = false;  // hold out validation examples from the training data
+  bool validation = false;                      // hold out validation examples from the training data
   std::function<void(const std::string&)> say;  // told in a line what is being fetched or made; may be empty
 };
 
@@ -89,7 +89,8 @@ template <typename Options>
 bool register_task(const std::string& name, const std::string& summary, std::vector<Preset> presets,
                    typename TaskChoiceOf<Options>::Make make) {
   return tasks()
-      .emplace(name, TaskEntry{summary, std::move(presets), [make] { return std::make_unique<TaskChoiceOf<Options>>(make); }})
+      .emplace(name,
+               TaskEntry{summary, std::move(presets), [make] { return std::make_unique<TaskChoiceOf<Options>>(make); }})
       .second;
 }
 

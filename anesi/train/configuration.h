@@ -1,6 +1,7 @@
 // All that decides a run: the task, every option, the seed.
 //
-// Every option of every part stands in one table (see option_table.h), which presets, --set, config.toml and --help share.
+// Every option of every part stands in one table (see option_table.h), which presets, --set, config.toml and --help
+// share.
 #pragma once
 
 #include <map>
@@ -49,7 +50,8 @@ struct EvaluateOptions {
   std::int64_t beam = 16;
 
   void describe(OptionTable& table) {
-    table.add("beam", beam, {1, 1000000}, "width of the beam in the final evaluation and in predict; while training it is 1");
+    table.add("beam", beam, {1, 1000000},
+              "width of the beam in the final evaluation and in predict; while training it is 1");
   }
 };
 

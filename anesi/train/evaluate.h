@@ -13,11 +13,11 @@ namespace anesi {
 // Shares are from 0 to 1.
 struct Evaluation {
   std::int64_t examples = 0;
-  double symbolic = 0;      // c(argmax p(w|P)) is the label
-  double neural = 0;        // the most likely output of q, by beam search, is the label
-  double per_variable = 0;  // world variables read right
-  double nll = 0;           // mean of -log q(label|P)
-  double ece = 0;           // expected calibration error of the neural prediction's probability, 15 bins
+  double symbolic = 0;                 // c(argmax p(w|P)) is the label
+  double neural = 0;                   // the most likely output of q, by beam search, is the label
+  double per_variable = 0;             // world variables read right
+  double nll = 0;                      // mean of -log q(label|P)
+  double ece = 0;                      // expected calibration error of the neural prediction's probability, 15 bins
   std::optional<double> ms_per_query;  // one example from input to neural prediction, batch of one
 };
 

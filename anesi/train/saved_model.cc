@@ -84,7 +84,8 @@ SavedModel load_model(const std::filesystem::path& directory, TaskContext contex
   const auto weights_path = directory / "weights.safetensors";
   const auto weights = read_safetensors(weights_path);
   if (sha256_of_file(weights_path) != checksum) {
-    throw Error(fmt::format("{}: not the weights that manifest.json describes (checksum differs)", weights_path.string()));
+    throw Error(
+        fmt::format("{}: not the weights that manifest.json describes (checksum differs)", weights_path.string()));
   }
   saved.task = saved.configuration->make_task(std::move(context));
   saved.model = saved.configuration->make_model(*saved.task.problem);

@@ -43,8 +43,8 @@ Trainer::Trainer(const Configuration& configuration, const Problem& problem, std
   const auto joint_steps = options.frozen ? 0 : configuration.train.epochs * steps_per_epoch();
   loss_ = std::make_unique<AmortizedLoss>(problem, model_, make_prior(problem.worlds(), configuration.prior), options,
                                           configuration.q.pretrain + joint_steps, generator_);
-  optimizer_ = std::make_unique<Adam>(perception_->parameters(),
-                                      AdamOptions{.weight_decay = configuration.train.weight_decay});
+  optimizer_ =
+      std::make_unique<Adam>(perception_->parameters(), AdamOptions{.weight_decay = configuration.train.weight_decay});
 }
 
 std::int64_t Trainer::steps_per_epoch() const { return (data_.train.size() + batch_ - 1) / batch_; }
@@ -85,8 +85,7 @@ std::pair<double, double> Trainer::step(const torch::Tensor& rows) {
     throw Error("training: the loss is not a finite number; a lower train.lr or q.lr may help");
   }
   loss.backward();
-  const auto rate =
-      configuration_.train.schedule.at(steps_done_, configuration_.train.epochs * steps_per_epoch());
+  const auto rate = configuration_.train.schedule.at(steps_done_, configuration_.train.epochs * steps_per_epoch());
   optimizer_->step(rate.learning_rate, rate.beta1);
   return {value, q_loss};
 }

@@ -1,8 +1,8 @@
 // Algorithm 2 of the paper: perception learns through q while q follows perception.
 //
-// Training is a list of phases: q alone (optional), then perception, with q beside it or frozen. Everything random comes
-// from the configuration's seed, and state() holds everything that the future depends on, so a run that was interrupted
-// and resumed ends with the same weights, bit for bit, as one that was not.
+// Training is a list of phases: q alone (optional), then perception, with q beside it or frozen. Everything random
+// comes from the configuration's seed, and state() holds everything that the future depends on, so a run that was
+// interrupted and resumed ends with the same weights, bit for bit, as one that was not.
 #pragma once
 
 #include <functional>
@@ -31,7 +31,8 @@ class TrainingObserver {
  public:
   virtual ~TrainingObserver() = default;
   virtual void on_step(const Progress&) {}
-  // After each phase and at the end of an epoch; `evaluation` is empty in the phase of q. A good moment for a checkpoint.
+  // After each phase and at the end of an epoch; `evaluation` is empty in the phase of q. A good moment for a
+  // checkpoint.
   virtual void on_evaluation(const Progress&, const std::optional<Evaluation>&) {}
   // Asked after each step; true ends the run early, with state() as it is.
   virtual bool should_stop() { return false; }

@@ -96,14 +96,14 @@ TEST_P(Resuming, EqualsGoingStraightBitForBit) {
   for (const std::int64_t steps : {2, 9, 12}) {  // within q, within the first epoch, in the second
     TemporaryDirectory scratch;
     SmallTraining first(settings);
-    auto run = std::make_unique<Run>(Run::create(scratch.path() / "run", first.configuration));
+    auto run = std::make_unique<anesi::Run>(anesi::Run::create(scratch.path() / "run", first.configuration));
     StopAfter stop(steps);
     EXPECT_FALSE(first.trainer->run(stop));
     run->save_checkpoint(*first.trainer);
     run.reset();
 
     SmallTraining second(settings);
-    const auto reopened = Run::open(scratch.path() / "run");
+    const auto reopened = anesi::Run::open(scratch.path() / "run");
     ASSERT_TRUE(reopened.load_checkpoint(*second.trainer));
     EXPECT_TRUE(second.trainer->run(recorder));
     EXPECT_TRUE(same(straight.trainer->state(), second.trainer->state())) << "stopped after " << steps;
@@ -170,24 +170,24 @@ struct RunTest : testing::Test {
 
 TEST_F(RunTest, ConfigurationRoundTrips) {
   SmallTraining training;
-  const auto run = Run::create(directory, training.configuration);
+  const auto run = anesi::Run::create(directory, training.configuration);
   EXPECT_EQ(run.configuration()->table().to_toml(), training.configuration.table().to_toml());
 }
 
 TEST_F(RunTest, ADirectoryHoldsOneRun) {
   SmallTraining training;
   {
-    const auto run = Run::create(directory, training.configuration);
-    EXPECT_NE(message([&] { Run::open(directory); }).find("another run is writing here"), std::string::npos);
+    const auto run = anesi::Run::create(directory, training.configuration);
+    EXPECT_NE(message([&] { anesi::Run::open(directory); }).find("another run is writing here"), std::string::npos);
   }
-  EXPECT_NE(message([&] { Run::create(directory, training.configuration); }).find("holds a run already"),
+  EXPECT_NE(message([&] { anesi::Run::create(directory, training.configuration); }).find("holds a run already"),
             std::string::npos);
-  EXPECT_NO_THROW(Run::open(directory));
+  EXPECT_NO_THROW(anesi::Run::open(directory));
 }
 
 TEST_F(RunTest, ACheckpointCutInHalfIsRefused) {
   SmallTraining training;
-  const auto run = Run::create(directory, training.configuration);
+  const auto run = anesi::Run::create(directory, training.configuration);
   EXPECT_FALSE(run.load_checkpoint(*training.trainer));
   run.save_checkpoint(*training.trainer);
   const auto path = directory / "checkpoint" / "state.safetensors";
