@@ -78,6 +78,22 @@ TEST(AmortizedSlow, TransducerOfTheDefaultPresetIsNearlyExact) {
     RecordProperty("total_variation_" + std::to_string(digits), std::to_string(distance));
     EXPECT_LE(distance, 0.005) << "N=" << digits;
   }
+
+  // Perception cannot exploit this q: the truth costs far less than every degenerate belief.
+  const torch::NoGradGuard no_gradients;
+  const auto worlds = torch::randint(10, {200, 30}, torch::kInt64);
+  const auto outputs = large.apply_batch(worlds);
+  const auto cost = [&](const torch::Tensor& beliefs) { return loss.loss(beliefs, outputs).item<double>(); };
+  const auto truth = cost(certain_beliefs(worlds, large.worlds()));
+  EXPECT_LT(truth, 0.1);
+  EXPECT_GT(cost(uniform_beliefs(200, large.worlds())), truth + 10);
+  EXPECT_GT(cost(certain_beliefs(9 - worlds, large.worlds())), truth + 10) << "renamed backwards";
+  for (std::int64_t digit = 0; digit < 10; ++digit) {
+    EXPECT_GT(cost(certain_beliefs(torch::full_like(worlds, digit), large.worlds())), truth + 10) << "all " << digit;
+    if (digit == 0) continue;
+    const auto renamed = (worlds + digit).remainder(10);
+    EXPECT_GT(cost(certain_beliefs(renamed, large.worlds())), truth + 10) << "renamed by " << digit;
+  }
 }
 
 TEST(Amortized, UpdatesBringANeuralModelNearer) {

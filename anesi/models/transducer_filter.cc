@@ -274,23 +274,25 @@ torch::Tensor filter_log_prob(const torch::Tensor& beliefs, const torch::Tensor&
   std::vector<std::int64_t> offsets;
   std::int64_t offset = 0;
   for (const auto& table : tables) {
-    flat.push_back(table.reshape(-1));
+    flat.push_back(table.reshape(-1).to(torch::kCPU));
     offsets.push_back(offset);
     offset += table.numel();
   }
-  return Filter::apply(beliefs.contiguous(), values.contiguous(), initial.contiguous(), torch::cat(flat),
-                       std::make_shared<const Plan>(reading), offsets);
+  return Filter::apply(beliefs.to(torch::kCPU, torch::kFloat32).contiguous(), values.to(torch::kCPU).contiguous(),
+                       initial.to(torch::kCPU).contiguous(), torch::cat(flat), std::make_shared<const Plan>(reading),
+                       offsets)
+      .to(beliefs.device());
 }
 
 std::vector<torch::Tensor> mix_tables(const torch::Tensor& beliefs, const std::vector<torch::Tensor>& tables,
                                       const ReadingOrder& reading) {
   const Plan plan(reading);
-  const auto rows = beliefs.contiguous();
+  const auto rows = beliefs.to(torch::kCPU, torch::kFloat32).contiguous();
   const auto batch = rows.size(0), width = rows.size(2), row_size = rows.size(1) * width;
   const auto* const belief = rows.const_data_ptr<float>();
   std::vector<torch::Tensor> mixed;
   for (const auto& step : plan.steps) {
-    const auto table = tables[static_cast<std::size_t>(step.kind)].contiguous();
+    const auto table = tables[static_cast<std::size_t>(step.kind)].to(torch::kCPU).contiguous();
     const auto emitted = table.size(0), square = table.size(2) * table.size(3);
     const auto* const in = table.const_data_ptr<float>();
     auto result = torch::empty({batch, emitted, table.size(2), table.size(3)}, rows.options());

@@ -1,0 +1,59 @@
+// Every task has a recorded playthrough beside it, playthrough.txt: the options it was recorded with, then worlds and
+// what c makes of them. This replays them, so that a change of a problem's meaning does not go unnoticed. With
+// ANESI_RECORD=1 in the environment they are written anew.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "anesi/train/configuration.h"
+
+namespace anesi {
+namespace {
+
+std::filesystem::path recording(std::string task) {
+  std::ranges::replace(task, '-', '_');
+  return std::filesystem::path(__FILE__).parent_path() / task / "playthrough.txt";
+}
+
+std::string play(const std::string& task) {
+  Configuration configuration(task);
+  std::string text;
+  for (const auto& row : configuration.table().rows()) {
+    if (row.name.starts_with("task.")) text += fmt::format("{} = {}\n", row.name, configuration.table().get(row.name));
+  }
+  const auto made = configuration.make_task({});
+  const auto& worlds = made.problem->worlds();
+  text += fmt::format("worlds = {}\noutputs = {}\n", worlds.domains(), made.problem->outputs().domains());
+  std::mt19937_64 random(7);
+  for (int turn = 0; turn < 20; ++turn) {
+    std::vector<std::int64_t> world;
+    for (const auto domain : worlds.domains()) {
+      world.push_back(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(domain)));
+    }
+    const auto output = apply_checked(*made.problem, world);
+    text += fmt::format("{} -> {}    {} -> {}\n", fmt::join(world, " "), fmt::join(output, " "), made.show_world(world),
+                        made.show_output(output));
+  }
+  return text;
+}
+
+TEST(Playthrough, EveryTaskPlaysAsRecorded) {
+  for (const auto& [name, entry] : tasks()) {
+    if (std::getenv("ANESI_RECORD") != nullptr) std::ofstream(recording(name)) << play(name);
+    std::ifstream file(recording(name));
+    ASSERT_TRUE(file) << recording(name) << " is missing; ANESI_RECORD=1 writes it";
+    std::stringstream recorded;
+    recorded << file.rdbuf();
+    EXPECT_EQ(play(name), recorded.str());
+  }
+}
+
+}  // namespace
+}  // namespace anesi
