@@ -23,6 +23,7 @@ struct TrainOptions {
   std::int64_t batch = 0;
   Schedule schedule;
   double weight_decay = 0;
+  double smoothing = 0;
   std::string precision = "f32";
   bool validation = false;
   std::int64_t evaluate_every = 1;
@@ -32,6 +33,9 @@ struct TrainOptions {
     table.add("batch", batch, {0, 1000000}, "examples in a step; 0: as many as hold about 480 world variables");
     schedule.describe(table);
     table.add("weight_decay", weight_decay, {0, 10}, "of perception's weights, decoupled (AdamW)");
+    table.add("smoothing", smoothing, {0, 1},
+              "weight of the cross-entropy from uniform to perception's beliefs, added to the loss: label smoothing "
+              "where the labels are not of the variables");
     table.add("precision", precision, {"f32", "bf16"}, "of q's matrix products in training; weights stay f32");
     table.add("validation", validation, "hold out a sixth of the training data and evaluate on it while training");
     table.add("evaluate_every", evaluate_every, {1, 1000000}, "epochs between evaluations");

@@ -23,6 +23,13 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+// Cross-entropy from the uniform belief to each belief, summed over variables, mean over the batch. A probability below the
+// smallest normal float has no gradient: there is nothing left to push against.
+torch::Tensor uniform_cross_entropy(const torch::Tensor& beliefs, const Space& worlds) {
+  const auto logs = beliefs.clamp_min(std::numeric_limits<float>::min()).log();
+  return -(uniform_beliefs(1, worlds).to(beliefs.device()) * logs).sum({1, 2}).mean();
+}
+
 double mean(double sum, std::int64_t count) {
   return count == 0 ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(count);
 }
@@ -78,11 +85,14 @@ std::pair<double, double> Trainer::step(const torch::Tensor& rows) {
   optimizer_->zero_gradients();
   const auto beliefs = perception_->forward(batch.inputs);
   const auto q_loss = loss_->learn(beliefs);
-  const auto loss = loss_->loss(beliefs, batch.outputs);
+  auto loss = loss_->loss(beliefs, batch.outputs);
   const auto value = loss.item<double>();
   if (!std::isfinite(value)) {
     check_beliefs(beliefs, problem_.worlds());
     throw Error("training: the loss is not a finite number; a lower train.lr or q.lr may help");
+  }
+  if (configuration_.train.smoothing > 0) {
+    loss = loss + configuration_.train.smoothing * uniform_cross_entropy(beliefs, problem_.worlds());
   }
   loss.backward();
   const auto rate = configuration_.train.schedule.at(steps_done_, configuration_.train.epochs * steps_per_epoch());
