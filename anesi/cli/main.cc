@@ -1,7 +1,9 @@
 // The command-line program. One file a subcommand; this one chooses among them and turns errors into exit codes.
+#include <malloc.h>
+
 #include <CLI/CLI.hpp>
 #include <iostream>
-#include <sstream>
+#include <limits>
 
 #include "anesi/cli/command.h"
 
@@ -9,6 +11,13 @@ namespace {
 
 // The first line of a message: what libtorch throws goes on with a stack trace.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// Training allocates and frees the same large tensors at every step. By default the C library gives such memory back to
+// the system each time and pays for it in page faults.
+void keep_freed_memory() {
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+}
 
 int run(int argc, char** argv) {
   CLI::App app{"A-NeSI: train perception from what is known of its outputs", "anesi"};
@@ -40,6 +49,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_freed_memory();
   try {
     return run(argc, argv);
   } catch (const anesi::UsageError& error) {

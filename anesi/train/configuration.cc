@@ -74,7 +74,7 @@ std::shared_ptr<SequenceModel> Configuration::make_model(const Problem& problem)
 }
 
 std::int64_t Configuration::batch_size(const Problem& problem) const {
-  constexpr std::int64_t kVariablesInABatch = 480;
+  constexpr std::int64_t kVariablesInABatch = 240;
   if (train.batch > 0) return train.batch;
   return std::max<std::int64_t>(1, kVariablesInABatch / problem.worlds().variables());
 }

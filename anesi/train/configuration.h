@@ -30,7 +30,7 @@ struct TrainOptions {
 
   void describe(OptionTable& table) {
     table.add("epochs", epochs, {0, 1000000}, "passes over the training data");
-    table.add("batch", batch, {0, 1000000}, "examples in a step; 0: as many as hold about 480 world variables");
+    table.add("batch", batch, {0, 1000000}, "examples in a step; 0: as many as hold about 240 world variables");
     schedule.describe(table);
     table.add("weight_decay", weight_decay, {0, 10}, "of perception's weights, decoupled (AdamW)");
     table.add("smoothing", smoothing, {0, 1},
