@@ -51,9 +51,14 @@ class CommandLine(unittest.TestCase):
         shutil.rmtree(cls.folder)
 
     @classmethod
-    def call(cls, *arguments, data=None, **options):
+    def environment(cls, data=None):
         environment = dict(os.environ, ANESI_DATA=str(data or cls.data))
-        return subprocess.run([PROGRAM, *map(str, arguments)], env=environment, capture_output=True, text=True,
+        environment.pop("ANESI_DIGITS", None)
+        return environment
+
+    @classmethod
+    def call(cls, *arguments, data=None, **options):
+        return subprocess.run([PROGRAM, *map(str, arguments)], env=cls.environment(data), capture_output=True, text=True,
                               cwd=cls.folder, timeout=300, **options)
 
     def refused(self, code, pattern, *arguments, **options):
@@ -122,14 +127,14 @@ class CommandLine(unittest.TestCase):
                 "--set", "train.batch=4", "--set", "train.evaluate_every=60"]
         straight = self.call(*long, "--out", "straight")
         self.assertEqual(straight.returncode, 0, straight.stderr)
-        environment = dict(os.environ, ANESI_DATA=str(self.data))
-        with subprocess.Popen([PROGRAM, *long, "--out", "stopped"], env=environment, cwd=self.folder,
+        with subprocess.Popen([PROGRAM, *long, "--out", "stopped"], env=self.environment(), cwd=self.folder,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
             log = self.folder / "stopped/log.jsonl"
-            for _ in range(600):  # until q is trained
+            for _ in range(6000):  # until q is trained
                 if log.exists() or process.poll() is not None:
                     break
                 time.sleep(0.02)
+            self.assertTrue(log.exists())
             time.sleep(0.1)
             process.send_signal(signal.SIGINT)
             message = process.communicate(timeout=60)[1]
@@ -156,6 +161,9 @@ class CommandLine(unittest.TestCase):
         self.refused(2, "no such directory", "eval", "nowhere")
         self.refused(2, "the validation split is empty", "eval", self.run_directory, "--split", "validation")
         self.refused(2, "nonsense", "eval", self.run_directory, "--split", "nonsense")
+        self.refused(2, "no run here", "train", "--resume", "nowhere")
+        self.refused(2, "no part nonsense", "bench", "nonsense")
+        self.refused(2, "not a choice", "train", "mnist-add", "--set", "preset=paper")
         self.refused(2, "--nonsense", "tasks", "--nonsense")
         self.refused(2, "subcommand", )
 
@@ -203,6 +211,12 @@ class CommandLine(unittest.TestCase):
         self.broken("twelve", lambda d: write_idx(d / labels, (120,), [3] * 7 + [12] + [3] * 112), "label 12 at position 7")
         self.broken("fewer", lambda d: write_idx(d / labels, (119,), [3] * 119), "119 labels for 120 images")
         self.refused(1, "too few", "train", "mnist-add", "--set", "task.digits=300", "--out", "toofew")
+        self.assertFalse((self.folder / "toofew").exists(), "a failed start must not occupy the directory")
+
+    def test_resume_refuses_other_data(self):
+        self.assertEqual(self.call("train", "mnist-add", *TINY, "--out", "other").returncode, 0)
+        write_digits(self.folder / "more", train=160)
+        self.refused(1, "not those that the run was started on", "train", "--resume", "other", data=self.folder / "more")
 
     def test_one_directory_holds_one_run(self):
         before = (self.run_directory / "model/weights.safetensors").read_bytes()
@@ -210,9 +224,8 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(before, (self.run_directory / "model/weights.safetensors").read_bytes())
 
     def test_two_runs_at_once_into_one_directory(self):
-        environment = dict(os.environ, ANESI_DATA=str(self.data))
         long = ["train", "mnist-add", "--set", "task.digits=1", "--set", "q.pretrain=100000", "--out", "busy"]
-        with subprocess.Popen([PROGRAM, *long], env=environment, cwd=self.folder, stdout=subprocess.DEVNULL,
+        with subprocess.Popen([PROGRAM, *long], env=self.environment(), cwd=self.folder, stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL) as process:
             for _ in range(600):
                 if (self.folder / "busy/config.toml").exists():

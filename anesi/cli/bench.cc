@@ -5,7 +5,6 @@
 // the other, so that the ratios mean something on a machine that others use too.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
-#include <sys/wait.h>
 
 #include <array>
 #include <cstdio>
@@ -14,7 +13,6 @@
 #include "anesi/cli/command.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/models/beam.h"
-#include "anesi/tasks/mnist_add/addition.h"
 #include "anesi/train/trainer.h"
 
 namespace anesi::cli {
@@ -137,10 +135,16 @@ double time_part(const Part& part, std::int64_t digits, double seconds) {
   return collector.seconds;
 }
 
+std::string shell_quoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char letter : text) quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return quoted + "'";
+}
+
 // The reference's times of one size, by name.
 nlohmann::json run_reference(const BenchFlags& flags, std::int64_t digits) {
-  auto command =
-      fmt::format("'{}' '{}' --json --digits {} --seconds {}", flags.python, flags.reference, digits, flags.seconds);
+  auto command = fmt::format("{} {} --json --digits {} --seconds {}", shell_quoted(flags.python),
+                             shell_quoted(flags.reference), digits, flags.seconds);
   if (flags.common.threads > 0) command += fmt::format(" --threads {}", flags.common.threads);
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
   std::string output;
@@ -153,6 +157,9 @@ nlohmann::json run_reference(const BenchFlags& flags, std::int64_t digits) {
 
 void bench(const BenchFlags& flags) {
   flags.common.context();
+  if (std::ranges::none_of(parts(), [&](const Part& part) { return part.name.starts_with(flags.name); })) {
+    throw UsageError(fmt::format("there is no part {}; `anesi bench` times all of them", flags.name));
+  }
   auto results = nlohmann::ordered_json::array();
   if (!flags.common.json)
     std::cout << fmt::format("{:<24}{:>14}{:>14}{:>10}\n", "", "milliseconds", "reference", "ratio");

@@ -57,7 +57,8 @@ std::vector<std::int64_t> row_values(const torch::Tensor& matrix, std::int64_t r
 std::string describe_prediction(const SavedModel& saved, const Dataset& data, std::int64_t index) {
   const auto batch = data.batch(index, index + 1);
   const auto beliefs = saved.beliefs(batch.inputs);
-  const auto beam = beam_search(*saved.model, beliefs, saved.configuration->eval.beam);
+  const auto pruner = saved.task.problem->pruner();
+  const auto beam = beam_search(*saved.model, beliefs, saved.configuration->eval.beam, pruner.get());
   const auto world = row_values(most_likely_worlds(beliefs), 0), truth = row_values(batch.outputs, 0),
              prediction = row_values(beam.values[0], 0);
   return fmt::format("{} {}: read {}, predicted {} ({:.1f} %), label {}", prediction == truth ? "right" : "wrong",

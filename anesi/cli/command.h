@@ -31,7 +31,7 @@ struct CommonFlags {
 // The model of a run directory, or of a model directory itself.
 SavedModel load_run(const std::string& directory, const TaskContext& context);
 
-// One of "train", "validation", "test". Throws UsageError where there is no such split or it is empty.
+// One of "train", "validation", "test". Throws UsageError where it is empty.
 const Dataset& split_of(const Splits& splits, const std::string& name);
 
 // A table of one evaluation, for people.

@@ -13,13 +13,13 @@ struct DataFlags {
   CommonFlags common;
   std::string task, out;
   std::vector<std::string> settings;
-  std::int64_t seed = 0;
+  std::int64_t seed = -1;
 };
 
 void data(const DataFlags& flags) {
   Configuration configuration(flags.task);
   for (const auto& setting : flags.settings) configuration.table().set(setting);
-  configuration.table().set("seed", std::to_string(flags.seed));
+  if (flags.seed >= 0) configuration.table().set("seed", std::to_string(flags.seed));
   const auto task = configuration.make_task(flags.common.context());
   if (!task.export_data) throw UsageError("the task " + flags.task + " has no data of its own to write");
   task.export_data(flags.out);
@@ -44,7 +44,7 @@ void add_data(CLI::App& app, int&) {
   command->add_option("--out", flags->out, "the directory to write to")->required();
   command->add_option("--set", flags->settings, "an option's value, name=value; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--seed", flags->seed, "of the shuffle")->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", flags->seed, "of the shuffle (default 0)")->check(CLI::NonNegativeNumber);
   flags->common.add_to(*command);
   command->footer("Example:\n  anesi data mnist-add --set task.digits=2 --out digits/");
   command->callback([flags] { data(*flags); });

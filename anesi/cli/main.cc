@@ -15,7 +15,7 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 // Training allocates and frees the same large tensors at every step. By default the C library gives such memory back to
 // the system each time and pays for it in page faults.
 void keep_freed_memory() {
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_MMAP_THRESHOLD, 1 << 25);  // the most that every version takes
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 }
 
@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const anesi::UsageError& error) {
-    std::cerr << "anesi: " << error.what() << '\n';
+    std::cerr << "anesi: " << first_line(error.what()) << '\n';
     return anesi::cli::kMisuse;
   } catch (const std::exception& error) {
     std::cerr << "anesi: " << first_line(error.what()) << '\n';

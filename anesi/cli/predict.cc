@@ -37,7 +37,9 @@ void predict(const PredictFlags& flags) {
     label = batch.outputs;
   }
   const auto beliefs = saved.beliefs(inputs);
-  const auto beam = beam_search(*saved.model, beliefs, std::max(flags.top, saved.configuration->eval.beam));
+  const auto pruner = saved.task.problem->pruner();
+  const auto beam =
+      beam_search(*saved.model, beliefs, std::max(flags.top, saved.configuration->eval.beam), pruner.get());
   const auto world = row_values(most_likely_worlds(beliefs), 0);
   nlohmann::ordered_json json{{"task", saved.configuration->task_name},
                               {"read", saved.task.show_world(world)},
@@ -46,6 +48,7 @@ void predict(const PredictFlags& flags) {
   auto text = fmt::format("read {}\n", saved.task.show_world(world));
   for (std::int64_t place = 0; place < std::min(flags.top, beam.values.size(1)); ++place) {
     const auto probability = beam.log_prob[0][place].exp().item<double>();
+    if (probability == 0) break;  // no output is left
     const auto output = row_values(beam.values[0], place);
     json["outputs"].push_back(
         {{"text", saved.task.show_output(output)}, {"output", output}, {"probability", probability}});

@@ -36,8 +36,8 @@ class RunObserver final : public TrainingObserver {
   void on_step(const Progress& progress) override { display_.update(progress); }
 
   void on_evaluation(const Progress& progress, const std::optional<Evaluation>& evaluation) override {
-    run_.log(progress, evaluation);
     run_.save_checkpoint(trainer_);
+    run_.log(progress, evaluation);
     if (!evaluation) {
       display_.line(
           fmt::format("q          {} steps, loss {:.5f}, {:.1f} s", progress.step, progress.q_loss, progress.seconds));
@@ -64,55 +64,55 @@ std::unique_ptr<Configuration> configuration_of(const TrainFlags& flags) {
   return configuration;
 }
 
-Run open_run(const TrainFlags& flags) {
-  if (!flags.resume.empty()) {
-    if (!flags.task.empty() || !flags.settings.empty() || !flags.preset.empty() || flags.seed >= 0 ||
-        !flags.out.empty()) {
-      throw UsageError("--resume goes on with a run as it was configured; leave out the task and other options");
-    }
-    return Run::open(flags.resume);
-  }
-  if (flags.task.empty()) throw UsageError("train needs a task; `anesi tasks` lists them");
-  const auto configuration = configuration_of(flags);
-  return Run::create(flags.out.empty() ? fresh_run_directory(flags.task) : std::filesystem::path(flags.out),
-                     *configuration);
-}
-
 int train(const TrainFlags& flags) {
   const auto context = flags.common.context();
-  auto run = open_run(flags);
-  const auto configuration = run.configuration();
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  const bool resuming = !flags.resume.empty();
+  if (resuming && (!flags.task.empty() || !flags.settings.empty() || !flags.preset.empty() || flags.seed >= 0 ||
+                   !flags.out.empty())) {
+    throw UsageError("--resume goes on with a run as it was configured; leave out the task and other options");
+  }
+  if (!resuming && flags.task.empty()) throw UsageError("train needs a task; `anesi tasks` lists them");
+
+  // A new run's directory is made only once everything it needs is there.
+  std::optional<Run> run;
+  if (resuming) run.emplace(Run::open(flags.resume));
+  const auto configuration = resuming ? run->configuration() : configuration_of(flags);
   auto task = configuration->make_task(context);
   const auto data = task.load();
   Trainer trainer(*configuration, *task.problem, task.perception, data);
+  if (!resuming) {
+    const auto out = flags.out.empty() ? fresh_run_directory(flags.task) : std::filesystem::path(flags.out);
+    run.emplace(Run::create(out, *configuration));
+  }
+  const auto directory = run->directory().string();
   std::cerr << fmt::format("{}, preset {}, seed {} -> {}\n{}: {} training, {} test examples; q is a {}\n",
-                           configuration->task_name, configuration->preset, configuration->seed,
-                           run.directory().string(), data.origin, data.train.size(), data.test.size(),
-                           configuration->q.architecture);
-  if (!flags.resume.empty() && run.load_checkpoint(trainer)) {
+                           configuration->task_name, configuration->preset, configuration->seed, directory, data.origin,
+                           data.train.size(), data.test.size(), configuration->q.architecture);
+  if (resuming && run->load_checkpoint(trainer)) {
     std::cerr << fmt::format("going on after {:.1f} s of training\n", trainer.seconds());
   }
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
   bool finished = false;
   {
-    RunObserver observer(run, trainer);
+    RunObserver observer(*run, trainer);
     finished = trainer.run(observer);
   }
   if (!finished) {
-    run.save_checkpoint(trainer);
-    std::cerr << fmt::format("interrupted; saved. Go on with: anesi train --resume {}\n", run.directory().string());
+    run->save_checkpoint(trainer);
+    std::cerr << fmt::format("interrupted; saved. Go on with: anesi train --resume {}{}\n", directory,
+                             flags.common.data.empty() ? "" : " --data " + flags.common.data);
     return kInterrupted;
   }
-  save_model(run.model(), *configuration, *task.problem, trainer.perception(), trainer.model());
+  save_model(run->model(), *configuration, *task.problem, trainer.perception(), trainer.model());
 
-  const auto saved = load_model(run.model(), context);
+  const auto saved = load_model(run->model(), context);
   const auto evaluation = evaluate(*saved.task.problem, *saved.task.perception, *saved.model, data.test,
                                    {.beam = configuration->eval.beam, .time_queries = true});
   if (flags.common.json) {
     nlohmann::ordered_json json{{"task", configuration->task_name}, {"split", "test"}};
     json.update(to_json(evaluation));
-    json["run"] = run.directory().string();
+    json["run"] = directory;
     json["seconds"] = trainer.seconds();
     json["epochs"] = configuration->train.epochs;
     std::cout << json.dump() << '\n';
@@ -122,8 +122,7 @@ int train(const TrainFlags& flags) {
   for (std::int64_t example = 0; example < std::min<std::int64_t>(3, data.test.size()); ++example) {
     std::cout << describe_prediction(saved, data.test, example) << '\n';
   }
-  std::cout << fmt::format("\ntrained in {}; saved in {}\n", duration_text(trainer.seconds()),
-                           run.directory().string());
+  std::cout << fmt::format("\ntrained in {}; saved in {}\n", duration_text(trainer.seconds()), directory);
   return 0;
 }
 

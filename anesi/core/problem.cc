@@ -12,6 +12,13 @@ namespace {
 // Below this many rows the threads cost more than they bring, even for the cheapest c worth batching.
 constexpr std::int64_t kRowsPerThread = 256;
 
+void check_output(const Problem& problem, Values world, Values output) {
+  if (const auto complaint = problem.outputs().complaint(output); !complaint.empty()) {
+    throw Error(
+        fmt::format("problem: the output of world ({}) is outside its space: {}", fmt::join(world, ", "), complaint));
+  }
+}
+
 class FunctionProblem final : public Problem {
  public:
   FunctionProblem(Space worlds, Space outputs, std::function<void(Values, MutableValues)> apply)
@@ -39,8 +46,10 @@ torch::Tensor Problem::apply_batch(const torch::Tensor& worlds) const {
   auto* const out = result.mutable_data_ptr<std::int64_t>();
   parallel_for(rows, kRowsPerThread, [&](std::int64_t begin, std::int64_t end) {
     for (auto row = begin; row < end; ++row) {
-      apply(Values(in + row * world_size, static_cast<std::size_t>(world_size)),
-            MutableValues(out + row * output_size, static_cast<std::size_t>(output_size)));
+      const Values world(in + row * world_size, static_cast<std::size_t>(world_size));
+      const MutableValues output(out + row * output_size, static_cast<std::size_t>(output_size));
+      apply(world, output);
+      check_output(*this, world, output);
     }
   });
   return result.to(worlds.device());
@@ -57,10 +66,7 @@ std::unique_ptr<Problem> make_problem(Space worlds, Space outputs, std::function
 std::vector<std::int64_t> apply_checked(const Problem& problem, Values world) {
   std::vector<std::int64_t> output(static_cast<std::size_t>(problem.outputs().variables()), kNone);
   problem.apply(world, output);
-  if (const auto complaint = problem.outputs().complaint(output); !complaint.empty()) {
-    throw Error(
-        fmt::format("problem: the output of world ({}) is outside its space: {}", fmt::join(world, ", "), complaint));
-  }
+  check_output(problem, world, output);
   return output;
 }
 

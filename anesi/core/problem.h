@@ -31,8 +31,8 @@ class Problem {
   // Must depend on world alone. Called from several threads at once.
   virtual void apply(Values world, MutableValues output) const = 0;
 
-  // c for a batch, int64 [batch, worlds] -> int64 [batch, outputs]. Default: apply() over a few threads.
-  // Buys speed where c has a vectorised form.
+  // c for a batch, int64 [batch, worlds] -> int64 [batch, outputs]. Default: apply() over a few threads; throws Error
+  // where an output lies outside its space. Buys speed where c has a vectorised form.
   virtual torch::Tensor apply_batch(const torch::Tensor& worlds) const;
 
   // In which order worlds are read before each output. Buys the transducer its bounded memory: near-exact inference in

@@ -12,7 +12,7 @@
 
 namespace anesi {
 
-using Mask = std::span<bool>;  // one a value of the variable's domain
+using Mask = std::span<bool>;  // one a value of the variable's domain; all false when a pruner is asked
 
 class Pruner {
  public:

@@ -8,7 +8,7 @@
 namespace anesi {
 
 struct GroupingOptions {
-  std::uint64_t seed = 0;  // of the shuffle of the training digits; test digits keep their order
+  std::uint64_t seed = 0;   // of the shuffle of the training digits; test digits keep their order
   bool validation = false;  // hold out a sixth of the training digits, 10,000 of MNIST's 60,000, as the paper's tuning
 };
 

@@ -57,11 +57,13 @@ double AmortizedLoss::update_on(const torch::Tensor& beliefs, const torch::Tenso
     const ReducedPrecision precision(options_.precision == "bf16", beliefs.device().type());
     loss = -model_->log_prob(beliefs, outputs).mean();
   }
+  const auto value = loss.item<double>();
+  if (!std::isfinite(value)) throw Error("q: the loss is not a finite number; a lower q.lr may help");
   loss.backward();
   const auto rate = options_.schedule.at(step_++, steps_);
   optimizer_.step(rate.learning_rate, rate.beta1);
   optimizer_.zero_gradients();
-  return loss.item<double>();
+  return value;
 }
 
 double AmortizedLoss::learn(const torch::Tensor& beliefs) {

@@ -28,7 +28,7 @@ struct AmortizedOptions {
 
 class AmortizedLoss final : public QueryLoss {
  public:
-  // `steps` is how often q will be updated in all, for its schedule. The problem and the generator's owner outlive it.
+  // `steps` is how often q will be updated in all, for its schedule. The problem outlives it.
   AmortizedLoss(const Problem& problem, std::shared_ptr<SequenceModel> model, std::unique_ptr<BeliefPrior> prior,
                 AmortizedOptions options, std::int64_t steps, at::Generator generator);
 

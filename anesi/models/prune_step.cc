@@ -14,7 +14,7 @@ torch::Tensor prune_step(const torch::Tensor& log_probs, const torch::Tensor& ch
                          const Pruner& pruner) {
   const auto rows = log_probs.size(0), domain = log_probs.size(1), variables = chosen.size(1);
   const auto partial = chosen.to(torch::kCPU).contiguous();
-  auto allowed = torch::empty({rows, domain}, torch::kBool);
+  auto allowed = torch::zeros({rows, domain}, torch::kBool);
   const auto* const values = partial.const_data_ptr<std::int64_t>();
   auto* const masks = allowed.mutable_data_ptr<bool>();
   parallel_for(rows, 64, [&](std::int64_t begin, std::int64_t end) {

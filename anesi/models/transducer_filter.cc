@@ -1,9 +1,13 @@
 #include "anesi/models/transducer_filter.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "anesi/core/error.h"
 #include "anesi/core/thread_pool.h"
 #include "anesi/core/vectorized.h"
 
@@ -44,14 +48,19 @@ ANESI_VECTORIZED void dot_rows(float* __restrict result, const float* __restrict
 struct Step {
   std::vector<std::int64_t> reads, domains;
   std::int64_t emits = -1;  // column of values, -1 where nothing is emitted
-  std::int64_t kind = 0, combinations = 1;
+  std::int64_t kind = 0, combinations = 1, emitted = 1;
 };
 
 struct Plan {
   explicit Plan(const ReadingOrder& reading) {
     for (const auto& step : reading.steps()) {
       const auto& kind = reading.kind(step.kind);
-      steps.push_back({step.reads, kind.read_domains, step.emits.value_or(-1), step.kind, kind.combinations()});
+      steps.push_back(
+          {step.reads, kind.read_domains, step.emits.value_or(-1), step.kind, kind.combinations(), kind.emit_domain});
+      for (std::size_t index = 0; index < step.reads.size(); ++index) {
+        worlds = std::max(worlds, step.reads[index] + 1);
+        largest_domain = std::max(largest_domain, kind.read_domains[index]);
+      }
       largest_combinations = std::max(largest_combinations, steps.back().combinations);
     }
   }
@@ -63,8 +72,26 @@ struct Plan {
         1, kWork / (static_cast<std::int64_t>(steps.size()) * largest_combinations * states * states));
   }
 
+  void check(const torch::Tensor& beliefs) const {
+    if (beliefs.dim() != 3 || beliefs.size(1) < worlds || beliefs.size(2) < largest_domain) {
+      throw Error(fmt::format("transducer: beliefs of shape ({}); it reads {} variables of up to {} values",
+                              fmt::join(beliefs.sizes(), ", "), worlds, largest_domain));
+    }
+  }
+
+  // What a step emits, from a row of values; throws where that is no value of the output variable.
+  static std::int64_t emission(const Step& step, const std::int64_t* values) {
+    if (step.emits < 0) return 0;
+    const auto y = values[step.emits];
+    if (y < 0 || y >= step.emitted) {
+      throw Error(
+          fmt::format("transducer: output variable {} is {}; it can be 0 to {}", step.emits, y, step.emitted - 1));
+    }
+    return y;
+  }
+
   std::vector<Step> steps;
-  std::int64_t largest_combinations = 1;
+  std::int64_t largest_combinations = 1, worlds = 0, largest_domain = 0;
 };
 
 // The probability of every combination of values read, the last variable running fastest.
@@ -138,7 +165,7 @@ class Filter : public torch::autograd::Function<Filter> {
         double total = 0;
         for (std::int64_t i = 0; i < steps; ++i) {
           const auto& step = plan->steps[static_cast<std::size_t>(i)];
-          const auto y = step.emits < 0 ? 0 : value[b * outputs + step.emits];
+          const auto y = Plan::emission(step, value + b * outputs);
           const float* const slice =
               table + offsets[static_cast<std::size_t>(step.kind)] + y * step.combinations * square;
           float* const move = move_all + (b * steps + i) * square;
@@ -229,7 +256,7 @@ class Filter : public torch::autograd::Function<Filter> {
             }
             h_gradient[static_cast<std::size_t>(from)] = sum;
           }
-          const auto y = step.emits < 0 ? 0 : value[b * outputs + step.emits];
+          const auto y = Plan::emission(step, value + b * outputs);
           const auto slice = offsets[static_cast<std::size_t>(step.kind)] + y * step.combinations * square;
           if (want_beliefs && !step.reads.empty()) {
             dot_rows(weight_gradient.data(), table + slice, move_gradient.data(), step.combinations, square);
@@ -270,6 +297,12 @@ class Filter : public torch::autograd::Function<Filter> {
 
 torch::Tensor filter_log_prob(const torch::Tensor& beliefs, const torch::Tensor& values, const torch::Tensor& initial,
                               const std::vector<torch::Tensor>& tables, const ReadingOrder& reading) {
+  const auto plan = std::make_shared<const Plan>(reading);
+  plan->check(beliefs);
+  if (values.dim() != 2 || values.size(0) != beliefs.size(0)) {
+    throw Error(fmt::format("transducer: outputs of shape ({}) for {} beliefs", fmt::join(values.sizes(), ", "),
+                            beliefs.size(0)));
+  }
   std::vector<torch::Tensor> flat;
   std::vector<std::int64_t> offsets;
   std::int64_t offset = 0;
@@ -279,14 +312,14 @@ torch::Tensor filter_log_prob(const torch::Tensor& beliefs, const torch::Tensor&
     offset += table.numel();
   }
   return Filter::apply(beliefs.to(torch::kCPU, torch::kFloat32).contiguous(), values.to(torch::kCPU).contiguous(),
-                       initial.to(torch::kCPU).contiguous(), torch::cat(flat), std::make_shared<const Plan>(reading),
-                       offsets)
+                       initial.to(torch::kCPU).contiguous(), torch::cat(flat), plan, offsets)
       .to(beliefs.device());
 }
 
 std::vector<torch::Tensor> mix_tables(const torch::Tensor& beliefs, const std::vector<torch::Tensor>& tables,
                                       const ReadingOrder& reading) {
   const Plan plan(reading);
+  plan.check(beliefs);
   const auto rows = beliefs.to(torch::kCPU, torch::kFloat32).contiguous();
   const auto batch = rows.size(0), width = rows.size(2), row_size = rows.size(1) * width;
   const auto* const belief = rows.const_data_ptr<float>();

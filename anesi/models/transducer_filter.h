@@ -3,7 +3,8 @@
 // Written by hand because a chain of small tensor operations spends its time on bookkeeping. With r states, a step that
 // reads C combinations of values costs C * r^2 multiply-adds forward, twice that backward, and r^2 for a combination
 // whose probability is zero, so certain beliefs are cheap. Everything is 32-bit; h is normalised at each step and the
-// logarithms of the normalisers are added up, so long outputs do not underflow. Runs on the CPU, wherever the beliefs are.
+// logarithms of the normalisers are added up, so long outputs do not underflow. Runs on the CPU, wherever the beliefs
+// are.
 #pragma once
 
 #include <torch/torch.h>

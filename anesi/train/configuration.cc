@@ -11,6 +11,22 @@
 #include "anesi/core/error.h"
 
 namespace anesi {
+namespace {
+
+// While it lives, torch's generator draws from a seed; then it goes on where it was.
+class SeededWeights {
+ public:
+  explicit SeededWeights(std::uint64_t seed) { generator_.set_current_seed(seed); }
+  ~SeededWeights() { generator_.set_state(before_); }
+  SeededWeights(const SeededWeights&) = delete;
+  SeededWeights& operator=(const SeededWeights&) = delete;
+
+ private:
+  at::Generator generator_ = at::detail::getDefaultCPUGenerator();
+  torch::Tensor before_ = generator_.get_state();
+};
+
+}  // namespace
 
 void ModelOptions::describe(OptionTable& table) {
   std::vector<std::string> names;
@@ -25,10 +41,8 @@ Configuration::Configuration(const std::string& task, const std::string& preset_
   const auto& chosen = preset_name.empty() ? entry.presets.at(0) : entry.preset(preset_name);
   preset = chosen.name;
   task_ = entry.choose();
-  std::vector<std::string> presets;
-  for (const auto& each : entry.presets) presets.push_back(each.name);
   table_.add("task.name", task_name, {task}, "the task");
-  table_.add("preset", preset, presets, "where these options started from");
+  table_.add("preset", preset, {preset}, "where these options started from");
   table_.add("seed", seed, {0, std::int64_t{1} << 53}, "decides every random draw");
   table_.add("loss", loss, {"amortized"}, "how labels reach perception");
   table_.add_group("task", *task_);
@@ -60,7 +74,7 @@ std::unique_ptr<Configuration> Configuration::from_toml(const std::string& text,
 Task Configuration::make_task(TaskContext context) const {
   context.seed = static_cast<std::uint64_t>(seed);
   context.validation = train.validation;
-  torch::manual_seed(context.seed);  // of perception's first weights
+  const SeededWeights seeded(context.seed);
   auto task = task_->make(context);
   const auto spaced = [](Values values) { return fmt::format("{}", fmt::join(values, " ")); };
   if (!task.show_world) task.show_world = spaced;
@@ -69,7 +83,7 @@ Task Configuration::make_task(TaskContext context) const {
 }
 
 std::shared_ptr<SequenceModel> Configuration::make_model(const Problem& problem) const {
-  torch::manual_seed(static_cast<std::uint64_t>(seed) + 1);  // of q's first weights
+  const SeededWeights seeded(static_cast<std::uint64_t>(seed) + 1);
   return architectures_.at(q.architecture)->build(problem);
 }
 

@@ -35,7 +35,7 @@ struct TrainOptions {
     table.add("weight_decay", weight_decay, {0, 10}, "of perception's weights, decoupled (AdamW)");
     table.add("smoothing", smoothing, {0, 1},
               "weight of the cross-entropy from uniform to perception's beliefs, added to the loss: label smoothing "
-              "where the labels are not of the variables");
+              "where labels are not of the variables; fades to nothing at three quarters of training");
     table.add("precision", precision, {"f32", "bf16"}, "of q's matrix products in training; weights stay f32");
     table.add("validation", validation, "hold out a sixth of the training data and evaluate on it while training");
     table.add("evaluate_every", evaluate_every, {1, 1000000}, "epochs between evaluations");

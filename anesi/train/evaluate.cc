@@ -13,7 +13,8 @@ namespace {
 // Enough to keep the cores busy, few enough to stay in memory with a wide beam.
 constexpr std::int64_t kVariablesAtOnce = 2000;
 
-double milliseconds_per_query(Perception& perception, SequenceModel& model, const Dataset& data, std::int64_t beam) {
+double milliseconds_per_query(Perception& perception, SequenceModel& model, const Dataset& data, std::int64_t beam,
+                              const Pruner* pruner) {
   // The median of as many queries as fit in about half a second, after a few to warm up.
   using Clock = std::chrono::steady_clock;
   std::vector<double> times;
@@ -22,7 +23,7 @@ double milliseconds_per_query(Perception& perception, SequenceModel& model, cons
     const auto row = query % data.size();
     const auto inputs = data.batch(row, row + 1).inputs;
     const auto start = Clock::now();
-    beam_search(model, perception.forward(inputs), beam);
+    beam_search(model, perception.forward(inputs), beam, pruner);
     times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
   }
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
@@ -43,6 +44,7 @@ Evaluation evaluate(const Problem& problem, Perception& perception, SequenceMode
                     const EvaluateSettings& settings) {
   const torch::InferenceMode inference;
   perception.eval();
+  const auto pruner = problem.pruner();
   const auto step = std::max<std::int64_t>(1, kVariablesAtOnce / problem.worlds().variables());
   std::vector<torch::Tensor> confidences, hits;
   double symbolic = 0, variables_right = 0, nll = 0;
@@ -54,7 +56,7 @@ Evaluation evaluate(const Problem& problem, Perception& perception, SequenceMode
     symbolic += (problem.apply_batch(worlds) == batch.outputs).all(1).sum().item<double>();
     variables_right += (worlds == batch.worlds).to(torch::kFloat64).mean(1).sum().item<double>();
     nll -= model.log_prob(beliefs, batch.outputs).sum().item<double>();
-    const auto beam = beam_search(model, beliefs, settings.beam);
+    const auto beam = beam_search(model, beliefs, settings.beam, pruner.get());
     hits.push_back((beam.values.select(1, 0) == batch.outputs).all(1));
     confidences.push_back(beam.log_prob.select(1, 0).exp());
   }
@@ -69,7 +71,7 @@ Evaluation evaluate(const Problem& problem, Perception& perception, SequenceMode
   result.nll = nll / examples;
   result.ece = expected_calibration_error(torch::cat(confidences), right);
   if (settings.time_queries) {
-    result.ms_per_query = milliseconds_per_query(perception, model, data, settings.beam);
+    result.ms_per_query = milliseconds_per_query(perception, model, data, settings.beam, pruner.get());
   }
   return result;
 }

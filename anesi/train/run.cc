@@ -37,7 +37,7 @@ Run Run::create(const std::filesystem::path& directory, const Configuration& con
 
 Run Run::open(const std::filesystem::path& directory) {
   if (!std::filesystem::exists(directory / "config.toml")) {
-    throw Error(fmt::format("{}: there is no run here (no config.toml)", directory.string()));
+    throw UsageError(fmt::format("{}: there is no run here (no config.toml)", directory.string()));
   }
   DirectoryLock lock(directory);
   return Run(directory, std::move(lock));
@@ -59,7 +59,7 @@ bool Run::load_checkpoint(Trainer& trainer) const {
   if (!std::filesystem::exists(path)) return false;
   try {
     trainer.load_state(read_safetensors(path).tensors);
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     const std::string what = error.what();
     throw Error(what.find(path.string()) != std::string::npos ? what : fmt::format("{}: {}", path.string(), what));
   }

@@ -42,13 +42,17 @@ void save_model(const std::filesystem::path& directory, const Configuration& con
     manifest["weights"] = {{"file", "weights.safetensors"}, {"sha256", sha256_of_file(fresh / "weights.safetensors")}};
     write_file_atomically(fresh / "manifest.json", manifest.dump(2) + "\n");
     replace_directory(fresh, directory);
+  } catch (const Error&) {
+    std::error_code ignored;
+    std::filesystem::remove_all(fresh, ignored);
+    throw;
   } catch (const std::filesystem::filesystem_error& error) {
     throw Error(fmt::format("{}: cannot save the model: {}", directory.string(), error.code().message()));
   }
 }
 
 torch::Tensor SavedModel::beliefs(const torch::Tensor& inputs) const {
-  const torch::InferenceMode inference;
+  const torch::NoGradGuard no_gradients;
   const auto beliefs = task.perception->forward(inputs);
   check_beliefs(beliefs, task.problem->worlds());
   return beliefs;
@@ -88,6 +92,11 @@ SavedModel load_model(const std::filesystem::path& directory, TaskContext contex
         fmt::format("{}: not the weights that manifest.json describes (checksum differs)", weights_path.string()));
   }
   saved.task = saved.configuration->make_task(std::move(context));
+  if (manifest.value("worlds", std::vector<std::int64_t>()) != saved.task.problem->worlds().domains() ||
+      manifest.value("outputs", std::vector<std::int64_t>()) != saved.task.problem->outputs().domains()) {
+    throw Error(
+        fmt::format("{}: the task's worlds or outputs have changed since; train it again", manifest_path.string()));
+  }
   saved.model = saved.configuration->make_model(*saved.task.problem);
   load_module_tensors(*saved.task.perception, "perception.", weights.tensors, weights_path.string());
   load_module_tensors(*saved.model, "q.", weights.tensors, weights_path.string());

@@ -23,11 +23,30 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// Cross-entropy from the uniform belief to each belief, summed over variables, mean over the batch. A probability below the
-// smallest normal float has no gradient: there is nothing left to push against.
+// Tells data apart: the number of examples and what their labels and images add up to.
+torch::Tensor fingerprint(const Splits& data) {
+  std::vector<std::int64_t> numbers;
+  for (const auto* split : {&data.train, &data.validation, &data.test}) {
+    numbers.push_back(split->size());
+    if (split->size() == 0) continue;
+    const auto position = torch::arange(split->outputs.numel(), torch::kInt64).view(split->outputs.sizes());
+    numbers.push_back((split->outputs * position).sum().item<std::int64_t>());
+    numbers.push_back(split->pool.sum().item<std::int64_t>());
+  }
+  return torch::tensor(numbers);
+}
+
+// Cross-entropy from the uniform belief to each belief, summed over variables, mean over the batch. A probability below
+// the smallest normal float has no gradient: there is nothing left to push against.
 torch::Tensor uniform_cross_entropy(const torch::Tensor& beliefs, const Space& worlds) {
   const auto logs = beliefs.clamp_min(std::numeric_limits<float>::min()).log();
   return -(uniform_beliefs(1, worlds).to(beliefs.device()) * logs).sum({1, 2}).mean();
+}
+
+// Smoothing fades and is gone after three quarters of training, so that the beliefs end up as sure as they are right.
+double smoothing_at(double start, std::int64_t step, std::int64_t steps) {
+  return start *
+         std::max(0.0, 1 - static_cast<double>(step) / (0.75 * static_cast<double>(std::max<std::int64_t>(1, steps))));
 }
 
 double mean(double sum, std::int64_t count) {
@@ -50,6 +69,7 @@ Trainer::Trainer(const Configuration& configuration, const Problem& problem, std
   const auto joint_steps = options.frozen ? 0 : configuration.train.epochs * steps_per_epoch();
   loss_ = std::make_unique<AmortizedLoss>(problem, model_, make_prior(problem.worlds(), configuration.prior), options,
                                           configuration.q.pretrain + joint_steps, generator_);
+  torch::manual_seed(static_cast<std::uint64_t>(configuration.seed) + 2);  // for modules that draw while training
   optimizer_ =
       std::make_unique<Adam>(perception_->parameters(), AdamOptions{.weight_decay = configuration.train.weight_decay});
 }
@@ -84,6 +104,10 @@ std::pair<double, double> Trainer::step(const torch::Tensor& rows) {
   const auto batch = data_.train.batch(rows);
   optimizer_->zero_gradients();
   const auto beliefs = perception_->forward(batch.inputs);
+  if (!beliefs_checked_) {
+    check_beliefs(beliefs, problem_.worlds());
+    beliefs_checked_ = true;
+  }
   const auto q_loss = loss_->learn(beliefs);
   auto loss = loss_->loss(beliefs, batch.outputs);
   const auto value = loss.item<double>();
@@ -91,11 +115,12 @@ std::pair<double, double> Trainer::step(const torch::Tensor& rows) {
     check_beliefs(beliefs, problem_.worlds());
     throw Error("training: the loss is not a finite number; a lower train.lr or q.lr may help");
   }
-  if (configuration_.train.smoothing > 0) {
-    loss = loss + configuration_.train.smoothing * uniform_cross_entropy(beliefs, problem_.worlds());
+  const auto steps = configuration_.train.epochs * steps_per_epoch();
+  if (const auto weight = smoothing_at(configuration_.train.smoothing, steps_done_, steps); weight > 0) {
+    loss = loss + weight * uniform_cross_entropy(beliefs, problem_.worlds());
   }
   loss.backward();
-  const auto rate = configuration_.train.schedule.at(steps_done_, configuration_.train.epochs * steps_per_epoch());
+  const auto rate = configuration_.train.schedule.at(steps_done_, steps);
   optimizer_->step(rate.learning_rate, rate.beta1);
   return {value, q_loss};
 }
@@ -162,20 +187,28 @@ NamedTensors Trainer::state() const {
   for (const auto& [name, tensor] : loss_->state()) state["loss." + name] = tensor;
   for (const auto& [name, tensor] : optimizer_->state()) state["optimizer." + name] = tensor;
   state["generator"] = generator_.get_state();
+  state["torch_generator"] = at::detail::getDefaultCPUGenerator().get_state();
+  state["data"] = fingerprint(data_);
   state["steps"] = torch::tensor({q_steps_done_, steps_done_, loss_count_, q_loss_count_});
   state["sums"] = torch::tensor({loss_sum_, q_loss_sum_, seconds_}, torch::kFloat64);
+  for (auto& [name, tensor] : state) tensor = tensor.clone();
   return state;
 }
 
 void Trainer::load_state(const NamedTensors& state) {
-  for (const char* name : {"generator", "steps", "sums"}) {
+  for (const char* name : {"generator", "torch_generator", "data", "steps", "sums"}) {
     if (!state.contains(name)) throw Error(std::string("checkpoint: ") + name + " is missing");
+  }
+  if (!torch::equal(state.at("data"), fingerprint(data_))) {
+    throw Error("the data are not those that the run was started on; give the same --data");
   }
   load_module_tensors(*perception_, "perception.", state, "checkpoint");
   load_module_tensors(*model_, "q.", state, "checkpoint");
   loss_->load_state(with_prefix(state, "loss."));
   optimizer_->load_state(with_prefix(state, "optimizer."));
   generator_.set_state(state.at("generator"));
+  auto torch_generator = at::detail::getDefaultCPUGenerator();
+  torch_generator.set_state(state.at("torch_generator"));
   const auto steps = state.at("steps");
   q_steps_done_ = steps[0].item<std::int64_t>();
   steps_done_ = steps[1].item<std::int64_t>();

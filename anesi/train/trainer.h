@@ -40,15 +40,16 @@ class TrainingObserver {
 
 class Trainer {
  public:
-  // The arguments outlive the trainer. `data` may be empty where only state() matters.
+  // The arguments outlive the trainer. Seeds torch's own generator too, for modules that draw from it.
   Trainer(const Configuration& configuration, const Problem& problem, std::shared_ptr<Perception> perception,
           const Splits& data);
 
   // Trains from where it stands to the end. False where the observer stopped it.
   bool run(TrainingObserver& observer);
 
+  // A copy of everything that the future depends on.
   NamedTensors state() const;
-  // Throws Error where the state is not of this configuration.
+  // Throws Error where the state is of another configuration or other data.
   void load_state(const NamedTensors& state);
 
   Perception& perception() { return *perception_; }
@@ -82,6 +83,7 @@ class Trainer {
   double loss_sum_ = 0, q_loss_sum_ = 0;
   std::int64_t loss_count_ = 0, q_loss_count_ = 0;
   double seconds_ = 0;
+  bool beliefs_checked_ = false;  // a perception that does not fit its problem is found at the first step
 };
 
 }  // namespace anesi

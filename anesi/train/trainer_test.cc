@@ -146,6 +146,20 @@ TEST(Trainer, ABeliefThatIsNotANumberIsNamed) {
   }
 }
 
+TEST(Trainer, StateIsACopy) {
+  SmallTraining training;
+  StopAfter stop(7);
+  training.trainer->run(stop);
+  const auto before = training.trainer->state();
+  Recorder recorder;
+  training.trainer->run(recorder);
+  const auto after = training.trainer->state();
+  EXPECT_FALSE(same(before, after));
+  training.trainer->load_state(before);
+  training.trainer->run(recorder);
+  EXPECT_TRUE(same(training.trainer->state(), after));
+}
+
 TEST(Trainer, ValidationExamplesAreHeldOut) {
   SmallTraining training({"train.validation=true"});
   EXPECT_EQ(training.data.train.size(), (400 - 66) / 4);
