@@ -39,6 +39,10 @@ std::unique_ptr<Problem> uneven() {
 
 struct Case {
   std::string architecture, problem;
+
+  friend void PrintTo(const Case& the_case, std::ostream* out) {
+    *out << the_case.architecture << " of " << the_case.problem;
+  }
 };
 
 std::vector<Case> all_cases() {
