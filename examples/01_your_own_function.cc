@@ -20,13 +20,13 @@ int main() {
                                            });
 
   // q(y|P): reads one die after the other, so it must remember the first; 32 states are more than enough.
-  auto q = std::make_shared<anesi::Transducer>(problem->worlds(), problem->outputs(), problem->reading_order(),
+  auto q = std::make_shared<anesi::Transducer>(problem->outputs(), problem->reading_order(),
                                                anesi::TransducerOptions{.states = 32});
   anesi::AmortizedOptions options;
   options.samples = 128;
   options.schedule = {.lr = 0.05, .shape = "cosine"};
   constexpr int kSteps = 1500;
-  anesi::AmortizedLoss learner(*problem, q, std::make_unique<anesi::CertainBeliefs>(problem->worlds()), options, kSteps,
+  anesi::AmortizedLoss learner(*problem, {q, nullptr}, std::make_unique<anesi::CertainBeliefs>(problem->worlds()), options, kSteps,
                                at::make_generator<at::CPUGeneratorImpl>(0));
   double loss = 0;
   for (int step = 0; step < kSteps; ++step) loss = learner.update();

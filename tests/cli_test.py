@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 import unittest
+import xml.dom.minidom
 
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 TESTS = pathlib.Path(__file__).resolve().parent
@@ -106,6 +107,40 @@ class CommandLine(unittest.TestCase):
         self.refused(2, "expected 2 images of 28x28", "predict", self.run_directory, "--input",
                      self.data / "t10k-images-idx3-ubyte")
 
+    def test_explain_ranks_worlds_that_give_the_output(self):
+        result = self.call("explain", self.run_directory, "--index", "3", "--top", "4", "--svg", "rollout.svg", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        explained = json.loads(result.stdout)
+        shares = [item["probability"] for item in explained["explanations"]]
+        self.assertEqual(shares, sorted(shares, reverse=True))
+        self.assertTrue(all(item["satisfied"] for item in explained["explanations"]))
+        xml.dom.minidom.parse(str(self.folder / "rollout.svg"))
+        given = json.loads(self.call("explain", self.run_directory, "--index", "3", "--output", "9", "--json").stdout)
+        self.assertEqual({sum(item["world"]) for item in given["explanations"]}, {9})
+        self.refused(1, "no world gives this output: 19", "explain", self.run_directory, "--index", "3", "--output", "19")
+        self.refused(2, "a number of up to 2 digits", "explain", self.run_directory, "--index", "3", "--output", "123")
+        self.refused(2, "which input", "explain", self.run_directory)
+        only = ["--set", "q.variant=predict", "--out", "predicts"]
+        self.assertEqual(self.call("train", "mnist-add", *TINY, *only).returncode, 0)
+        self.refused(2, "only predicts", "explain", "predicts", "--index", "0")
+
+    def test_check_looks_at_a_task_and_at_a_run(self):
+        result = self.call("check", "mnist-add", "--set", "task.digits=1", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIs(json.loads(result.stdout)["pruner_exact"], True)
+        checked = json.loads(self.call("check", self.run_directory, "--beliefs", "20", "--json").stdout)
+        for key in ("tv_prior", "tv_perceived", "kl_prior", "kl_perceived", "mpe_agreement", "satisfied", "exploitable"):
+            self.assertIsNotNone(checked[key], key)
+        self.assertEqual(checked["satisfied"], 1)
+        self.assertLessEqual(checked["tv_perceived"], checked["certificate_perceived"]["mean"] + 0.05)
+        self.refused(2, "neither a task nor a run", "check", "nonsense")
+        self.refused(2, "--set is for checking a task", "check", self.run_directory, "--set", "task.digits=1")
+
+    def test_the_exact_baseline_trains_and_is_saved(self):
+        result = self.call("train", "mnist-add", *TINY, "--set", "loss=exact", "--out", "exact", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(json.loads(self.call("eval", "exact", "--json").stdout)["satisfied"], 1)
+
     def test_weights_are_read_by_python(self):
         script = TESTS / "safetensors_python.py"
         result = subprocess.run([sys.executable, script, self.run_directory / "model/weights.safetensors"],
@@ -168,7 +203,7 @@ class CommandLine(unittest.TestCase):
         self.refused(2, "subcommand", )
 
     def test_help_has_examples(self):
-        for command in ("tasks", "train", "eval", "predict", "bench", "data"):
+        for command in ("tasks", "train", "eval", "predict", "explain", "check", "bench", "data"):
             result = self.call(command, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertIn("Example", result.stdout)
@@ -177,7 +212,7 @@ class CommandLine(unittest.TestCase):
     def test_tasks_lists_tasks_and_presets(self):
         tasks = {task["name"]: task for task in json.loads(self.call("tasks", "--json").stdout)["tasks"]}
         self.assertEqual({preset["name"] for preset in tasks["mnist-add"]["presets"]},
-                         {"default", "scan", "paper", "no-prior"})
+                         {"default", "scan", "explain", "prune", "paper", "no-prior"})
         self.assertIn("parity", tasks)
 
     def test_parity_trains(self):

@@ -51,16 +51,17 @@ struct Bench {
     // Fill the prior's window, as it is after the first steps of a training run.
     const torch::NoGradGuard no_gradients;
     const auto beliefs = trainer->perception().forward(data.train.batch(0, 64).inputs);
-    for (int repeat = 0; repeat < 40; ++repeat) trainer->loss().prior().observe(beliefs);
-    q_beliefs = trainer->loss().prior().sample(configuration.q.amortized.samples, generator);
-    q_outputs = task.problem->apply_batch(sample_worlds(q_beliefs, generator));
+    for (int repeat = 0; repeat < 40; ++repeat) trainer->amortized()->prior().observe(beliefs);
+    q_beliefs = trainer->amortized()->prior().sample(configuration.q.amortized.samples, generator);
+    q_worlds = sample_worlds(q_beliefs, generator);
+    q_outputs = task.problem->apply_batch(q_worlds);
   }
 
   Configuration configuration;
   Task task;
   Splits data;
   std::unique_ptr<Trainer> trainer;
-  torch::Tensor rows, q_beliefs, q_outputs;
+  torch::Tensor rows, q_beliefs, q_worlds, q_outputs;
   at::Generator generator = at::make_generator<at::CPUGeneratorImpl>(1);
 };
 
@@ -68,20 +69,21 @@ using Body = std::function<void(Bench&)>;
 
 void observe_and_fit(Bench& bench) {
   const torch::NoGradGuard no_gradients;
-  auto& prior = bench.trainer->loss().prior();
+  auto& prior = bench.trainer->amortized()->prior();
   prior.observe(uniform_beliefs(bench.rows.size(0), bench.task.problem->worlds()));
   prior.fit();
 }
 
 void sample_beliefs(Bench& bench) {
-  const auto beliefs = bench.trainer->loss().prior().sample(bench.configuration.q.amortized.samples, bench.generator);
+  const auto beliefs =
+      bench.trainer->amortized()->prior().sample(bench.configuration.q.amortized.samples, bench.generator);
   benchmark::DoNotOptimize(bench.task.problem->apply_batch(sample_worlds(beliefs, bench.generator)));
 }
 
 void query(Bench& bench) {
   const torch::InferenceMode inference;
-  benchmark::DoNotOptimize(
-      beam_search(bench.trainer->model(), bench.trainer->perception().forward(bench.data.test.batch(0, 1).inputs), 1));
+  benchmark::DoNotOptimize(beam_search(*bench.trainer->model().prediction,
+                                       bench.trainer->perception().forward(bench.data.test.batch(0, 1).inputs), 1));
 }
 
 struct Part {
@@ -92,7 +94,9 @@ struct Part {
 };
 
 std::vector<Part> parts() {
-  const Body q_step = [](Bench& bench) { bench.trainer->loss().update_on(bench.q_beliefs, bench.q_outputs); };
+  const Body q_step = [](Bench& bench) {
+    bench.trainer->amortized()->update_on(bench.q_beliefs, bench.q_worlds, bench.q_outputs);
+  };
   const Body step = [](Bench& bench) { bench.trainer->step(bench.rows); };
   return {
       {"dirichlet_fit", "dirichlet_fit", "paper", {}, observe_and_fit},

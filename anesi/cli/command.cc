@@ -29,6 +29,31 @@ SavedModel load_run(const std::string& directory, const TaskContext& context) {
   return load_model(std::filesystem::exists(path / "manifest.json") ? path : path / "model", context);
 }
 
+void InputFlags::add_to(CLI::App& command) {
+  command.add_option("--index", index, "an example of the data")->check(CLI::NonNegativeNumber);
+  command.add_option("--input", file, "a file with one input (mnist-add: an IDX file of its images)");
+  command.add_option("--split", split, "where the example is from: train, validation or test")
+      ->check(CLI::IsMember({"train", "validation", "test"}));
+}
+
+InputFlags::Given InputFlags::read(const SavedModel& saved) const {
+  if ((index >= 0) == !file.empty()) {
+    throw UsageError("which input? Give either --index I (an example of the data) or --input FILE");
+  }
+  if (!file.empty()) {
+    if (!saved.task.read_input) throw UsageError("this task does not read inputs from files; use --index");
+    return {saved.task.read_input(file), {}};
+  }
+  const auto data = saved.task.load();
+  const auto& examples = split_of(data, split);
+  if (index >= examples.size()) {
+    throw UsageError(fmt::format("--index {}: the {} split has {} examples, 0 to {}", index, split, examples.size(),
+                                 examples.size() - 1));
+  }
+  const auto batch = examples.batch(index, index + 1);
+  return {batch.inputs, batch.outputs};
+}
+
 const Dataset& split_of(const Splits& splits, const std::string& name) {
   const auto& split = name == "train" ? splits.train : name == "validation" ? splits.validation : splits.test;
   if (split.size() == 0) {
@@ -45,6 +70,11 @@ std::string evaluation_table(const Evaluation& evaluation, const std::string& sp
                       fmt::format("{} ({} examples)", split, evaluation.examples), percent(evaluation.symbolic),
                       percent(evaluation.neural), percent(evaluation.per_variable), evaluation.nll, evaluation.ece,
                       evaluation.ms_per_query ? fmt::format("{:.2f}", *evaluation.ms_per_query) : "-");
+  if (evaluation.explanation) {
+    text +=
+        fmt::format("explanations: {} of world variables right; {} of {} sampled worlds give the predicted output\n",
+                    percent(*evaluation.explanation), percent(*evaluation.satisfied), evaluation.sampled);
+  }
   return text;
 }
 
@@ -57,8 +87,7 @@ std::vector<std::int64_t> row_values(const torch::Tensor& matrix, std::int64_t r
 std::string describe_prediction(const SavedModel& saved, const Dataset& data, std::int64_t index) {
   const auto batch = data.batch(index, index + 1);
   const auto beliefs = saved.beliefs(batch.inputs);
-  const auto pruner = saved.task.problem->pruner();
-  const auto beam = beam_search(*saved.model, beliefs, saved.configuration->eval.beam, pruner.get());
+  const auto beam = beam_search(*saved.model.prediction, beliefs, saved.configuration->eval.beam, saved.pruning.get());
   const auto world = row_values(most_likely_worlds(beliefs), 0), truth = row_values(batch.outputs, 0),
              prediction = row_values(beam.values[0], 0);
   return fmt::format("{} {}: read {}, predicted {} ({:.1f} %), label {}", prediction == truth ? "right" : "wrong",

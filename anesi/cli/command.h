@@ -31,6 +31,18 @@ struct CommonFlags {
 // The model of a run directory, or of a model directory itself.
 SavedModel load_run(const std::string& directory, const TaskContext& context);
 
+// One input: an example of the data, or a file of the user's.
+struct InputFlags {
+  std::string split = "test", file;
+  std::int64_t index = -1;
+
+  struct Given {
+    torch::Tensor inputs, label;  // label is undefined for a file
+  };
+  void add_to(CLI::App& command);
+  Given read(const SavedModel& saved) const;
+};
+
 // One of "train", "validation", "test". Throws UsageError where it is empty.
 const Dataset& split_of(const Splits& splits, const std::string& name);
 
@@ -48,6 +60,8 @@ void add_tasks(CLI::App& app, int& exit_code);
 void add_train(CLI::App& app, int& exit_code);
 void add_eval(CLI::App& app, int& exit_code);
 void add_predict(CLI::App& app, int& exit_code);
+void add_explain(CLI::App& app, int& exit_code);
+void add_check(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
 void add_data(CLI::App& app, int& exit_code);
 

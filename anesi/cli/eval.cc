@@ -10,15 +10,16 @@ namespace {
 struct EvalFlags {
   CommonFlags common;
   std::string run, split = "test";
-  std::int64_t beam = 0;
+  std::int64_t beam = 0, samples = 10;
 };
 
 void eval(const EvalFlags& flags) {
   const auto saved = load_run(flags.run, flags.common.context());
   const auto data = saved.task.load();
   const auto beam = flags.beam > 0 ? flags.beam : saved.configuration->eval.beam;
-  const auto evaluation = evaluate(*saved.task.problem, *saved.task.perception, *saved.model,
-                                   split_of(data, flags.split), {.beam = beam, .time_queries = true});
+  const auto evaluation =
+      evaluate(*saved.task.problem, *saved.task.perception, saved.model, split_of(data, flags.split),
+               {.beam = beam, .pruning = saved.pruning.get(), .explanations = flags.samples, .time_queries = true});
   if (flags.common.json) {
     nlohmann::ordered_json json{{"task", saved.configuration->task_name}, {"split", flags.split}};
     json.update(to_json(evaluation));
@@ -38,10 +39,13 @@ void add_eval(CLI::App& app, int&) {
       ->check(CLI::IsMember({"train", "validation", "test"}));
   command->add_option("--beam", flags->beam, "width of the beam (default: the run's eval.beam)")
       ->check(CLI::Range(1, 1000000));
+  command->add_option("--samples", flags->samples, "explanations sampled for each example (default 10)")
+      ->check(CLI::Range(0, 1000000));
   flags->common.add_to(*command);
   command->footer(
       "symbolic: c of the most likely world; neural: the most likely output of q; nll: of the label under q;\n"
-      "ece: expected calibration error; ms/query: one example, from input to neural prediction.\n"
+      "ece: expected calibration error; ms/query: one example, from input to neural prediction;\n"
+      "explanations: how much of the most probable world is right, and how often a sampled one gives the prediction.\n"
       "Examples:\n  anesi eval runs/four\n  anesi eval runs/four --split train --json");
   command->callback([flags] { eval(*flags); });
 }

@@ -26,6 +26,7 @@ int run(int argc, char** argv) {
       "  anesi train mnist-add --set task.digits=4 --out runs/four\n"
       "  anesi eval runs/four\n"
       "  anesi predict runs/four --index 7\n"
+      "  anesi explain runs/four --index 7\n"
       "`anesi COMMAND --help` says more.");
   app.require_subcommand(1);
   int exit_code = 0;
@@ -33,6 +34,8 @@ int run(int argc, char** argv) {
   anesi::cli::add_train(app, exit_code);
   anesi::cli::add_eval(app, exit_code);
   anesi::cli::add_predict(app, exit_code);
+  anesi::cli::add_explain(app, exit_code);
+  anesi::cli::add_check(app, exit_code);
   anesi::cli::add_bench(app, exit_code);
   anesi::cli::add_data(app, exit_code);
   try {

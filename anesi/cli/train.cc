@@ -87,9 +87,10 @@ int train(const TrainFlags& flags) {
     run.emplace(Run::create(out, *configuration));
   }
   const auto directory = run->directory().string();
-  std::cerr << fmt::format("{}, preset {}, seed {} -> {}\n{}: {} training, {} test examples; q is a {}\n",
+  std::cerr << fmt::format("{}, preset {}, seed {} -> {}\n{}: {} training, {} test examples; q is {}\n",
                            configuration->task_name, configuration->preset, configuration->seed, directory, data.origin,
-                           data.train.size(), data.test.size(), configuration->q.architecture);
+                           data.train.size(), data.test.size(),
+                           configuration->loss == "exact" ? "exact inference" : "a " + configuration->q.architecture);
   if (resuming && run->load_checkpoint(trainer)) {
     std::cerr << fmt::format("going on after {:.1f} s of training\n", trainer.seconds());
   }
@@ -107,8 +108,9 @@ int train(const TrainFlags& flags) {
   save_model(run->model(), *configuration, *task.problem, trainer.perception(), trainer.model());
 
   const auto saved = load_model(run->model(), context);
-  const auto evaluation = evaluate(*saved.task.problem, *saved.task.perception, *saved.model, data.test,
-                                   {.beam = configuration->eval.beam, .time_queries = true});
+  const auto evaluation = evaluate(
+      *saved.task.problem, *saved.task.perception, saved.model, data.test,
+      {.beam = configuration->eval.beam, .pruning = saved.pruning.get(), .explanations = 10, .time_queries = true});
   if (flags.common.json) {
     nlohmann::ordered_json json{{"task", configuration->task_name}, {"split", "test"}};
     json.update(to_json(evaluation));

@@ -57,6 +57,10 @@ torch::Tensor Problem::apply_batch(const torch::Tensor& worlds) const {
 
 ReadingOrder Problem::reading_order() const { return ReadingOrder::all_then_emit(worlds(), outputs()); }
 
+std::shared_ptr<const Automaton> Problem::automaton() const { return nullptr; }
+
+std::optional<Cnf> Problem::cnf() const { return std::nullopt; }
+
 std::unique_ptr<Pruner> Problem::pruner() const { return nullptr; }
 
 std::unique_ptr<Problem> make_problem(Space worlds, Space outputs, std::function<void(Values, MutableValues)> apply) {

@@ -14,6 +14,8 @@
 #include <memory>
 #include <optional>
 
+#include "anesi/core/automaton.h"
+#include "anesi/core/cnf.h"
 #include "anesi/core/pruner.h"
 #include "anesi/core/reading_order.h"
 #include "anesi/core/space.h"
@@ -39,8 +41,15 @@ class Problem {
   // seconds. Default: all worlds are read, then all outputs are emitted.
   virtual ReadingOrder reading_order() const;
 
+  // The function as a machine with a finite memory along a reading order. Buys exact inference and an exact pruner,
+  // both linear in the length. Default: none (null).
+  virtual std::shared_ptr<const Automaton> automaton() const;
+
+  // The function as a formula. Buys a pruner by SAT solving and exact inference by compilation. Default: none.
+  virtual std::optional<Cnf> cnf() const;
+
   // Which values can still be completed. Buys hard guarantees: every sampled or decoded value satisfies c.
-  // Default: none (null).
+  // Default: none (null). pruners/ has some that are made from an automaton, a formula or local constraints.
   virtual std::unique_ptr<Pruner> pruner() const;
 };
 

@@ -34,6 +34,12 @@ std::int64_t ReadingOrder::Kind::combinations() const {
   return product;
 }
 
+std::vector<std::int64_t> ReadingOrder::read() const {
+  std::vector<std::int64_t> variables;
+  for (const auto& step : steps_) variables.insert(variables.end(), step.reads.begin(), step.reads.end());
+  return variables;
+}
+
 ReadingOrder::ReadingOrder(const Space& worlds, const Space& outputs, std::vector<ReadingStep> steps)
     : steps_(std::move(steps)) {
   std::vector<bool> read(static_cast<std::size_t>(worlds.variables())),

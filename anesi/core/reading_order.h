@@ -42,8 +42,9 @@ class ReadingOrder {
   };
   const Kind& kind(std::int64_t index) const { return kinds_[static_cast<std::size_t>(index)]; }
 
-  // The output variables in the order in which they are emitted.
+  // The output variables in the order in which they are emitted, the world variables in that in which they are read.
   const std::vector<std::int64_t>& emitted() const { return emitted_; }
+  std::vector<std::int64_t> read() const;
 
  private:
   std::vector<ReadingStep> steps_;

@@ -7,6 +7,7 @@
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/models/sample.h"
 
 namespace anesi {
 namespace {
@@ -31,35 +32,89 @@ class ReducedPrecision {
   bool before_;
 };
 
+// How far an impossible sample counts as being off, in nats.
+constexpr double kImpossibleRatio = 10;
+
+std::vector<torch::Tensor> parameters_of(const InferenceModel& model) {
+  auto parameters = model.prediction->parameters();
+  if (model.explanation) {
+    const auto more = model.explanation->parameters();
+    parameters.insert(parameters.end(), more.begin(), more.end());
+  }
+  return parameters;
+}
+
 }  // namespace
 
-AmortizedLoss::AmortizedLoss(const Problem& problem, std::shared_ptr<SequenceModel> model,
-                             std::unique_ptr<BeliefPrior> prior, AmortizedOptions options, std::int64_t steps,
-                             at::Generator generator)
+torch::Tensor squared_log_ratio(const torch::Tensor& log_q, const torch::Tensor& log_p) {
+  const auto impossible = log_p.isneginf();
+  const auto ratio = log_q - log_p.masked_fill(impossible, 0);
+  return torch::where(impossible, kImpossibleRatio + log_q - log_q.detach(), ratio).square();
+}
+
+AmortizedLoss::AmortizedLoss(const Problem& problem, InferenceModel model, std::unique_ptr<BeliefPrior> prior,
+                             AmortizedOptions options, std::int64_t steps, at::Generator generator)
     : problem_(problem),
       model_(std::move(model)),
       prior_(std::move(prior)),
       options_(std::move(options)),
-      optimizer_(model_->parameters()),
+      optimizer_(parameters_of(model_)),
       steps_(steps),
-      generator_(std::move(generator)) {}
+      generator_(std::move(generator)) {
+  if (!options_.prunes()) return;
+  pruner_ = problem.pruner();
+  if (!pruner_) throw UsageError("q.variant=prune: this problem has no pruner; use explain");
+  pruning_ = std::make_unique<SymbolicPruning>(*pruner_);
+}
 
 double AmortizedLoss::update() {
   prior_->fit();
   const auto beliefs = prior_->sample(options_.samples, generator_);
-  return update_on(beliefs, problem_.apply_batch(sample_worlds(beliefs, generator_)));
+  const auto worlds = sample_worlds(beliefs, generator_);
+  return update_on(beliefs, worlds, problem_.apply_batch(worlds));
 }
 
-double AmortizedLoss::update_on(const torch::Tensor& beliefs, const torch::Tensor& outputs) {
+torch::Tensor AmortizedLoss::q_loss(const torch::Tensor& beliefs, const torch::Tensor& worlds,
+                                    const torch::Tensor& outputs) {
+  auto& predict = *model_.prediction;
+  // An explanation model without weights follows from the prediction model: there is nothing else to learn.
+  const bool matches = model_.explanation && !model_.explanation->parameters().empty();
+  if (!matches) return -predict.log_prob(beliefs, outputs).mean();
+  auto& explain = *model_.explanation;
+  torch::Tensor loss = torch::zeros({}, beliefs.options());
+  if (options_.matching == "forward_kl" || options_.policy != "on") {
+    const auto log_prediction = log_prob(predict, beliefs, outputs, pruning_.get());
+    const auto log_q = log_prediction + log_prob(explain, {beliefs, outputs}, worlds, pruning_.get());
+    if (options_.matching == "forward_kl") return -log_q.mean();
+    loss = loss + squared_log_ratio(log_q, world_log_prob(beliefs, worlds)).mean();
+    if (options_.prediction_weight > 0) loss = loss - options_.prediction_weight * log_prediction.mean();
+  } else if (options_.prediction_weight > 0) {
+    loss = loss - options_.prediction_weight * predict.log_prob(beliefs, outputs).mean();
+  }
+  if (options_.policy != "off") {
+    // Outputs and worlds from q itself; the gradient of the drawing is ignored (appendix E.2).
+    const auto y = sample(predict, beliefs, generator_, pruning_.get(), options_.temperature);
+    const auto w = sample(explain, {beliefs, y.values}, generator_, pruning_.get(), options_.temperature);
+    const auto fits = (problem_.apply_batch(w.values) == y.values).all(1);
+    const auto log_p = world_log_prob(beliefs, w.values).masked_fill(fits.logical_not(), -INFINITY);
+    const auto weight = options_.policy == "on" ? 1 : options_.on_policy_weight;
+    loss = loss + weight * squared_log_ratio(y.log_prob + w.log_prob, log_p).mean();
+  }
+  return loss;
+}
+
+double AmortizedLoss::update_on(const torch::Tensor& beliefs, const torch::Tensor& worlds,
+                                const torch::Tensor& outputs) {
   optimizer_.zero_gradients();
   torch::Tensor loss;
   {
     const ReducedPrecision precision(options_.precision == "bf16", beliefs.device().type());
-    loss = -model_->log_prob(beliefs, outputs).mean();
+    loss = q_loss(beliefs, worlds, outputs);
   }
   const auto value = loss.item<double>();
   if (!std::isfinite(value)) throw Error("q: the loss is not a finite number; a lower q.lr may help");
   loss.backward();
+  if (options_.clip > 0) torch::nn::utils::clip_grad_norm_(parameters_of(model_), options_.clip);
   const auto rate = options_.schedule.at(step_++, steps_);
   optimizer_.step(rate.learning_rate, rate.beta1);
   optimizer_.zero_gradients();
@@ -73,9 +128,9 @@ double AmortizedLoss::learn(const torch::Tensor& beliefs) {
 }
 
 torch::Tensor AmortizedLoss::loss(const torch::Tensor& beliefs, const torch::Tensor& outputs) {
-  const FrozenParameters frozen(*model_);
+  const FrozenParameters frozen(*model_.prediction);
   const ReducedPrecision precision(options_.precision == "bf16", beliefs.device().type());
-  return -model_->log_prob(beliefs, outputs).mean();
+  return -model_.prediction->log_prob(beliefs, outputs).mean();
 }
 
 NamedTensors AmortizedLoss::state() const {

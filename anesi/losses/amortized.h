@@ -1,11 +1,16 @@
 // The A-NeSI loss: -log q(y|P), with a q that is learned from samples of c alone (sections 3.1 and 3.2 of the paper).
+//
+// Its variants are the paper's. `predict` learns q(y|P) by cross-entropy on sampled outputs. `explain` also learns
+// q(w|y,P), by matching the joint q(w,y|P) to p(w|P), which is known in closed form. `prune` does that under a symbolic
+// pruner, so that everything q samples or decodes satisfies the knowledge.
 #pragma once
 
 #include <memory>
 
 #include "anesi/core/problem.h"
 #include "anesi/losses/query_loss.h"
-#include "anesi/models/sequence_model.h"
+#include "anesi/models/inference_model.h"
+#include "anesi/models/prune.h"
 #include "anesi/optimize/adam.h"
 #include "anesi/optimize/schedule.h"
 #include "anesi/options/option_table.h"
@@ -17,43 +22,71 @@ struct AmortizedOptions {
   Schedule schedule;
   std::int64_t samples = 600;
   bool frozen = false;
+  std::string variant = "predict";
+  std::string matching = "joint";
+  std::string policy = "off";
+  double on_policy_weight = 1, prediction_weight = 0, temperature = 1, clip = 0;
   std::string precision = "f32";  // or bf16; said by train.precision
+
+  bool explains() const { return variant != "predict"; }
+  bool prunes() const { return variant == "prune"; }
 
   void describe(OptionTable& table) {
     schedule.describe(table);
     table.add("samples", samples, {1, 1000000}, "beliefs sampled for an update of q");
     table.add("frozen", frozen, "train q before perception only, not beside it");
+    table.add("variant", variant, {"predict", "explain", "prune"},
+              "q(y|P) alone; with an explanation model q(w|y,P); and with the problem's pruner");
+    table.add(
+        "matching", matching, {"joint", "forward_kl"},
+        "how an explanation model learns: by the paper's joint matching, or by maximum likelihood of sampled worlds");
+    table.add("policy", policy, {"off", "on", "both"},
+              "where joint matching takes its worlds from: the prior's beliefs, q itself, or both");
+    table.add("on_policy_weight", on_policy_weight, {0, 1000}, "of q's own samples where policy is both");
+    table.add("prediction_weight", prediction_weight, {0, 1000},
+              "of the prediction model's cross-entropy beside joint matching");
+    table.add("temperature", temperature, {0.01, 100}, "at which q's own samples are drawn");
+    table.add("clip", clip, {0, 1000000}, "largest norm of an update's gradient; 0: no limit");
   }
 };
 
 class AmortizedLoss final : public QueryLoss {
  public:
   // `steps` is how often q will be updated in all, for its schedule. The problem outlives it.
-  AmortizedLoss(const Problem& problem, std::shared_ptr<SequenceModel> model, std::unique_ptr<BeliefPrior> prior,
+  AmortizedLoss(const Problem& problem, InferenceModel model, std::unique_ptr<BeliefPrior> prior,
                 AmortizedOptions options, std::int64_t steps, at::Generator generator);
 
-  // Algorithm 1: fits the prior, samples beliefs from it and worlds from them, applies c, and takes one step of
-  // cross-entropy on q. Returns the loss.
+  // Algorithm 1: fits the prior, samples beliefs from it and worlds from them, applies c, and takes one step on q.
+  // Returns the loss.
   double update();
-  // The last part of it: one step on the given beliefs and outputs.
-  double update_on(const torch::Tensor& beliefs, const torch::Tensor& outputs);
+  // The last part of it: one step on the given beliefs, worlds and their outputs.
+  double update_on(const torch::Tensor& beliefs, const torch::Tensor& worlds, const torch::Tensor& outputs);
 
   double learn(const torch::Tensor& beliefs) override;
   torch::Tensor loss(const torch::Tensor& beliefs, const torch::Tensor& outputs) override;
   NamedTensors state() const override;
   void load_state(const NamedTensors& state) override;
 
-  SequenceModel& model() { return *model_; }
+  const InferenceModel& model() const { return model_; }
   BeliefPrior& prior() { return *prior_; }
 
  private:
+  // What update_on minimises.
+  torch::Tensor q_loss(const torch::Tensor& beliefs, const torch::Tensor& worlds, const torch::Tensor& outputs);
+
   const Problem& problem_;
-  std::shared_ptr<SequenceModel> model_;
+  InferenceModel model_;
   std::unique_ptr<BeliefPrior> prior_;
   AmortizedOptions options_;
+  std::unique_ptr<Pruner> pruner_;    // null unless the variant prunes
+  std::unique_ptr<Pruning> pruning_;  // null with it
   Adam optimizer_;
   std::int64_t step_ = 0, steps_;
   at::Generator generator_;
 };
+
+// (log q - log p)^2 for each row, where log p may be -inf: there the residual is taken as a constant number of nats, so
+// that its gradient still lowers q.
+torch::Tensor squared_log_ratio(const torch::Tensor& log_q, const torch::Tensor& log_p);
 
 }  // namespace anesi

@@ -1,7 +1,7 @@
 // The architectures of q by name. Each registers itself from its own file:
 //
 //   ANESI_ARCHITECTURE("scan", "one recurrent cell shared over the steps of a reading order", ScanOptions,
-//                      [](const Problem& problem, const ScanOptions& options) { return std::make_shared<Scan>(…); });
+//                      [](const Problem& problem, const ScanOptions& options, bool explain) -> InferenceModel { … });
 //
 // Its options then appear as scan.width and so on.
 #pragma once
@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "anesi/core/problem.h"
-#include "anesi/models/sequence_model.h"
+#include "anesi/models/inference_model.h"
 #include "anesi/options/option_table.h"
 
 namespace anesi {
@@ -23,7 +23,8 @@ class Architecture {
  public:
   virtual ~Architecture() = default;
   virtual void describe(OptionTable& table) = 0;
-  virtual std::shared_ptr<SequenceModel> build(const Problem& problem) const = 0;
+  // With an explanation model where `explain` says so.
+  virtual InferenceModel build(const Problem& problem, bool explain) const = 0;
 };
 
 struct ArchitectureEntry {
@@ -39,7 +40,9 @@ class ArchitectureOf final : public Architecture {
  public:
   explicit ArchitectureOf(Build build) : build_(std::move(build)) {}
   void describe(OptionTable& table) override { options_.describe(table); }
-  std::shared_ptr<SequenceModel> build(const Problem& problem) const override { return build_(problem, options_); }
+  InferenceModel build(const Problem& problem, bool explain) const override {
+    return build_(problem, options_, explain);
+  }
 
  private:
   Options options_;

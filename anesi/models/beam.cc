@@ -2,21 +2,17 @@
 
 #include <algorithm>
 
-#include "anesi/models/prune_step.h"
-
 namespace anesi {
 namespace {
 
 // A beam of width one, without the bookkeeping of wider ones.
-Beam greedy(SequenceModel& model, const torch::Tensor& beliefs, const Pruner* pruner) {
-  auto rollout = model.begin(beliefs);
-  auto values =
-      torch::full({beliefs.size(0), model.space().variables()}, kUnset, beliefs.options().dtype(torch::kInt64));
-  auto total = torch::zeros({beliefs.size(0)}, beliefs.options());
+Beam greedy(SequenceModel& model, const Context& context, const Pruning* pruning) {
+  const auto rollout = begin(model, context, pruning);
+  const auto options = context.beliefs.options();
+  auto values = torch::full({context.size(), model.space().variables()}, kUnset, options.dtype(torch::kInt64));
+  auto total = torch::zeros({context.size()}, options);
   for (const auto variable : model.order()) {
-    auto log_probs = rollout->next_log_probs();
-    if (pruner != nullptr) log_probs = prune_step(log_probs, values, variable, *pruner);
-    const auto [best, value] = log_probs.max(1);
+    const auto [best, value] = rollout->next_log_probs().max(1);
     total += best;
     values.select(1, variable).copy_(value);
     rollout->advance(value);
@@ -24,23 +20,25 @@ Beam greedy(SequenceModel& model, const torch::Tensor& beliefs, const Pruner* pr
   return {values.unsqueeze(1), total.unsqueeze(1)};
 }
 
-}  // namespace
+struct Search {
+  torch::Tensor values;    // int64 [batch * found, variables]
+  torch::Tensor log_prob;  // [batch, found]
+  torch::Tensor origin;    // int64 [batch * found]: the row of the context that each continues
+};
 
-Beam beam_search(SequenceModel& model, const torch::Tensor& beliefs, std::int64_t width, const Pruner* pruner) {
-  TORCH_CHECK(width >= 1, "beam_search: a width of ", width, " finds nothing");
-  const torch::NoGradGuard no_gradients;
-  if (width == 1) return greedy(model, beliefs, pruner);
-  const auto batch = beliefs.size(0);
-  auto rollout = model.begin(beliefs);
-  const auto integers = beliefs.options().dtype(torch::kInt64);
+// Continues rows that stand at `total`, [batch, rows of an example]; the context holds batch * rows of them.
+Search search(SequenceModel& model, const Context& context, torch::Tensor total, std::int64_t width,
+              const Pruning* pruning) {
+  const auto batch = total.size(0);
+  const auto integers = context.beliefs.options().dtype(torch::kInt64);
+  const auto rollout = begin(model, context, pruning);
   // Row (example, place) of the beam stands at example * found + place; all examples hold equally many.
-  std::int64_t found = 1;
-  auto values = torch::full({batch, model.space().variables()}, kUnset, integers);
-  auto total = torch::zeros({batch, 1}, beliefs.options());
+  auto found = total.size(1);
+  auto values = torch::full({batch * found, model.space().variables()}, kUnset, integers);
+  auto origin = torch::arange(batch * found, integers);
   const auto first_row = torch::arange(batch, integers).unsqueeze(1);  // of each example, divided by found
   for (const auto variable : model.order()) {
-    auto log_probs = rollout->next_log_probs();  // [batch * found, domain]
-    if (pruner != nullptr) log_probs = prune_step(log_probs, values, variable, *pruner);
+    const auto log_probs = rollout->next_log_probs();  // [batch * found, domain]
     const auto domain = log_probs.size(1);
     const auto candidates = (total.view({-1, 1}) + log_probs).view({batch, found * domain});
     const auto kept = std::min(width, found * domain);
@@ -51,12 +49,57 @@ Beam beam_search(SequenceModel& model, const torch::Tensor& beliefs, std::int64_
     const auto value = index.remainder(domain).view(-1);
     const auto rows = (first_row * found + index.div(domain, "floor")).view(-1);
     values = values.index_select(0, rows);
+    origin = origin.index_select(0, rows);
     rollout->select(rows);
     values.select(1, variable).copy_(value);
     rollout->advance(value);
     found = kept;
   }
-  return {values.view({batch, found, -1}), total};
+  return {values, total, origin};
+}
+
+}  // namespace
+
+Beam beam_search(SequenceModel& model, const Context& context, std::int64_t width, const Pruning* pruning) {
+  TORCH_CHECK(width >= 1, "beam_search: a width of ", width, " finds nothing");
+  const torch::NoGradGuard no_gradients;
+  if (width == 1) return greedy(model, context, pruning);
+  const auto start = torch::zeros({context.size(), 1}, context.beliefs.options());
+  const auto found = search(model, context, start, width, pruning);
+  return {found.values.view({context.size(), found.log_prob.size(1), -1}), found.log_prob};
+}
+
+JointBeam joint_beam_search(const InferenceModel& model, const torch::Tensor& beliefs, std::int64_t width,
+                            const Pruning* pruning) {
+  TORCH_CHECK(model.explanation, "joint_beam_search: q has no explanation model");
+  const torch::NoGradGuard no_gradients;
+  const auto batch = beliefs.size(0);
+  const auto outputs = beam_search(*model.prediction, beliefs, width, pruning);
+  const auto found = outputs.values.size(1);
+  const auto flat_outputs = outputs.values.flatten(0, 1);
+  // A place that no output fills stays at -inf; it repeats the best output, which can be explained.
+  const auto worlds =
+      search(*model.explanation, {beliefs.repeat_interleave(found, 0), flat_outputs}, outputs.log_prob, width, pruning);
+  const auto kept = worlds.log_prob.size(1);
+  return {flat_outputs.index_select(0, worlds.origin).view({batch, kept, -1}), worlds.values.view({batch, kept, -1}),
+          worlds.log_prob};
+}
+
+Beam explain(SequenceModel& explanation, const Context& context, std::int64_t width, const Pruning* pruning) {
+  const torch::NoGradGuard no_gradients;
+  auto beam = beam_search(explanation, context, width, pruning);
+  // Under pruning a world must be one that the pruner lets pass; the beam's are.
+  if (pruning != nullptr) return beam;
+  const auto best = explanation.most_probable(context);
+  if (!best) return beam;
+  const auto log_prob = explanation.log_prob(context, best->worlds).to(beam.log_prob.scalar_type());
+  const auto better = log_prob > beam.log_prob.select(1, 0) + 1e-4;
+  if (!better.any().item<bool>()) return beam;
+  // The better world goes in front, and the last one out.
+  const auto values = torch::cat({best->worlds.unsqueeze(1), beam.values}, 1).slice(1, 0, beam.values.size(1));
+  const auto log_probs = torch::cat({log_prob.unsqueeze(1), beam.log_prob}, 1).slice(1, 0, beam.log_prob.size(1));
+  return {torch::where(better.view({-1, 1, 1}), values, beam.values),
+          torch::where(better.view({-1, 1}), log_probs, beam.log_prob)};
 }
 
 }  // namespace anesi

@@ -23,17 +23,18 @@ torch::nn::Sequential factor_network(std::int64_t inputs, std::int64_t outputs, 
   return network;
 }
 
-// One-hot float columns [rows, domain] of int64 values [rows].
+// One-hot float columns [rows, domain] of int64 values [rows]; all zero for kNone.
 torch::Tensor one_hot_columns(const torch::Tensor& values, std::int64_t domain) {
-  return torch::zeros({values.size(0), domain}, values.options().dtype(torch::kFloat32))
-      .scatter_(1, values.unsqueeze(1), 1.0);
+  return torch::zeros({values.size(0), domain + 1}, values.options().dtype(torch::kFloat32))
+      .scatter_(1, (values + 1).unsqueeze(1), 1.0)
+      .slice(1, 1);
 }
 
 }  // namespace
 
 class MlpRollout final : public Rollout {
  public:
-  MlpRollout(Mlp& model, const torch::Tensor& beliefs) : model_(model), inputs_(beliefs.flatten(1)) {}
+  MlpRollout(Mlp& model, const Context& context) : model_(model), inputs_(model.flatten(context)) {}
 
   torch::Tensor next_log_probs() override { return model_.factor_log_probs(variable_, inputs_); }
   void advance(const torch::Tensor& values) override {
@@ -44,27 +45,37 @@ class MlpRollout final : public Rollout {
 
  private:
   Mlp& model_;
-  torch::Tensor inputs_;  // [rows, flat belief + one-hot values so far]
+  torch::Tensor inputs_;  // [rows, flat context + one-hot values so far]
   std::int64_t variable_ = 0;
 };
 
-Mlp::Mlp(const Space& worlds, const Space& outputs, const MlpOptions& options)
-    : SequenceModel(outputs, natural_order(outputs)) {
+Mlp::Mlp(const Space& worlds, const Space& outputs, bool explains, const MlpOptions& options)
+    : SequenceModel(explains ? worlds : outputs, natural_order(explains ? worlds : outputs)), outputs_(outputs) {
   auto inputs = worlds.variables() * worlds.largest_domain();
-  for (std::int64_t variable = 0; variable < outputs.variables(); ++variable) {
-    factors_.push_back(register_module("factor" + std::to_string(variable),
-                                       factor_network(inputs, outputs.domain(variable), options)));
-    inputs += outputs.domain(variable);
+  if (explains) inputs = std::accumulate(outputs.domains().begin(), outputs.domains().end(), inputs);
+  for (std::int64_t variable = 0; variable < space().variables(); ++variable) {
+    factors_.emplace_back(register_module("factor" + std::to_string(variable),
+                                          factor_network(inputs, space().domain(variable), options)));
+    inputs += space().domain(variable);
   }
 }
 
-torch::Tensor Mlp::factor_log_probs(std::int64_t variable, const torch::Tensor& inputs) {
-  return factors_[static_cast<std::size_t>(variable)]->forward(inputs).to(torch::kFloat32).log_softmax(1);
+torch::Tensor Mlp::flatten(const Context& context) const {
+  if (!context.explains()) return context.beliefs.flatten(1);
+  std::vector<torch::Tensor> columns{context.beliefs.flatten(1)};
+  for (std::int64_t variable = 0; variable < outputs_.variables(); ++variable) {
+    columns.push_back(one_hot_columns(context.outputs.select(1, variable), outputs_.domain(variable)));
+  }
+  return torch::cat(columns, 1);
 }
 
-torch::Tensor Mlp::log_prob(const torch::Tensor& beliefs, const torch::Tensor& values) {
+torch::Tensor Mlp::factor_log_probs(std::int64_t variable, const torch::Tensor& inputs) {
+  return full_precision(factors_[static_cast<std::size_t>(variable)]->forward(inputs)).log_softmax(1);
+}
+
+torch::Tensor Mlp::log_prob(const Context& context, const torch::Tensor& values) {
   // Teacher forcing: the known values make every factor's input, each a prefix of the same row.
-  std::vector<torch::Tensor> columns{beliefs.flatten(1)};
+  std::vector<torch::Tensor> columns{flatten(context)};
   for (std::int64_t variable = 0; variable + 1 < space().variables(); ++variable) {
     columns.push_back(one_hot_columns(values.select(1, variable), space().domain(variable)));
   }
@@ -81,13 +92,14 @@ torch::Tensor Mlp::log_prob(const torch::Tensor& beliefs, const torch::Tensor& v
   return total;
 }
 
-std::unique_ptr<Rollout> Mlp::begin(const torch::Tensor& beliefs) {
-  return std::make_unique<MlpRollout>(*this, beliefs);
-}
+std::unique_ptr<Rollout> Mlp::begin(const Context& context) { return std::make_unique<MlpRollout>(*this, context); }
 
 ANESI_ARCHITECTURE("mlp", "the paper's: a separate multilayer perceptron for every factor", MlpOptions,
-                   [](const Problem& problem, const MlpOptions& options) {
-                     return std::make_shared<Mlp>(problem.worlds(), problem.outputs(), options);
+                   [](const Problem& problem, const MlpOptions& options, bool explain) -> InferenceModel {
+                     const auto make = [&](bool explains) {
+                       return std::make_shared<Mlp>(problem.worlds(), problem.outputs(), explains, options);
+                     };
+                     return {make(false), explain ? make(true) : nullptr};
                    });
 
 }  // namespace anesi

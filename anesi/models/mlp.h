@@ -1,7 +1,8 @@
-// The paper's inference model: a separate multilayer perceptron for every factor q(y_i | y_1..y_{i-1}, P).
+// The paper's inference models: a separate multilayer perceptron for every factor.
 //
-// Its input is the flat belief followed by the one-hot values chosen so far; variables are chosen in their own order.
-// No parameters are shared (appendix I.1), so weights grow with the square of the number of variables.
+// q(y_i | y_1..y_{i-1}, P) sees the flat belief followed by the one-hot values chosen so far; q(w_i | w_1..w_{i-1}, y,
+// P) sees the one-hot output between them. Variables are chosen in their own order. No parameters are shared (appendix
+// I.1), so weights grow with the square of the number of variables.
 #pragma once
 
 #include "anesi/core/problem.h"
@@ -22,16 +23,20 @@ struct MlpOptions {
 
 class Mlp final : public SequenceModel {
  public:
-  Mlp(const Space& worlds, const Space& outputs, const MlpOptions& options);
+  // Over outputs given beliefs or, where `explains`, over worlds given beliefs and outputs.
+  Mlp(const Space& worlds, const Space& outputs, bool explains, const MlpOptions& options);
 
-  torch::Tensor log_prob(const torch::Tensor& beliefs, const torch::Tensor& values) override;
-  std::unique_ptr<Rollout> begin(const torch::Tensor& beliefs) override;
+  torch::Tensor log_prob(const Context& context, const torch::Tensor& values) override;
+  std::unique_ptr<Rollout> begin(const Context& context) override;
 
  private:
   friend class MlpRollout;
-  // The factor's log-probabilities on (beliefs, values so far), float [rows, inputs of that factor].
+  // The context as one row of numbers, [rows, width].
+  torch::Tensor flatten(const Context& context) const;
+  // The factor's log-probabilities on (context, values so far), float [rows, inputs of that factor].
   torch::Tensor factor_log_probs(std::int64_t variable, const torch::Tensor& inputs);
 
+  Space outputs_;
   std::vector<torch::nn::Sequential> factors_;
 };
 

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "anesi/models/architecture.h"
+#include "anesi/models/scan_explanation.h"
 
 namespace anesi {
 
@@ -60,10 +61,13 @@ Scan::Scan(const Space& worlds, const Space& outputs, const ReadingOrder& readin
     const auto& kind = reading_.kind(index);
     const auto inputs = std::accumulate(kind.read_domains.begin(), kind.read_domains.end(), std::int64_t{0});
     const auto suffix = std::to_string(index);
-    encoders_.push_back(inputs == 0 ? nullptr : register_module("encoder" + suffix, torch::nn::Linear(inputs, width_)));
+    encoders_.emplace_back(inputs == 0 ? nullptr
+                                       : register_module("encoder" + suffix, torch::nn::Linear(inputs, width_)));
     const bool emits = kind.emit_domain > 1;
-    heads_.push_back(emits ? register_module("head" + suffix, torch::nn::Linear(width_, kind.emit_domain)) : nullptr);
-    told_.push_back(emits ? register_module("told" + suffix, torch::nn::Embedding(kind.emit_domain, width_)) : nullptr);
+    heads_.emplace_back(emits ? register_module("head" + suffix, torch::nn::Linear(width_, kind.emit_domain))
+                              : nullptr);
+    told_.emplace_back(emits ? register_module("told" + suffix, torch::nn::Embedding(kind.emit_domain, width_))
+                             : nullptr);
   }
 }
 
@@ -98,7 +102,7 @@ torch::Tensor Scan::look(const torch::Tensor& encoded, const torch::Tensor& stat
 torch::Tensor Scan::emit(const ReadingStep& step, const torch::Tensor& seen) {
   auto& head = heads_[static_cast<std::size_t>(step.kind)];
   if (head.is_empty()) return torch::zeros({seen.size(0), 1}, seen.options());  // a domain of one value
-  return head(torch::relu(before_head_(seen))).to(torch::kFloat32).log_softmax(1);
+  return full_precision(head(torch::relu(before_head_(seen)))).log_softmax(1);
 }
 
 torch::Tensor Scan::move(const ReadingStep& step, const torch::Tensor& seen, const torch::Tensor& values) {
@@ -108,7 +112,8 @@ torch::Tensor Scan::move(const ReadingStep& step, const torch::Tensor& seen, con
   return norm_(move_(torch::relu(next)));
 }
 
-torch::Tensor Scan::log_prob(const torch::Tensor& beliefs, const torch::Tensor& values) {
+torch::Tensor Scan::log_prob(const Context& context, const torch::Tensor& values) {
+  const auto& beliefs = context.beliefs;
   const auto& steps = reading_.steps();
   const auto encoded = encode(beliefs);
   auto state = first_state_.expand({beliefs.size(0), -1});
@@ -128,20 +133,22 @@ torch::Tensor Scan::log_prob(const torch::Tensor& beliefs, const torch::Tensor& 
   for (std::size_t kind = 0; kind < seen.size(); ++kind) {
     if (seen[kind].empty() || heads_[kind].is_empty()) continue;
     const auto log_probs =
-        heads_[kind](torch::relu(before_head_(torch::stack(seen[kind])))).to(torch::kFloat32).log_softmax(2);
+        full_precision(heads_[kind](torch::relu(before_head_(torch::stack(seen[kind]))))).log_softmax(2);
     total = total + log_probs.gather(2, torch::stack(emitted[kind]).unsqueeze(2)).squeeze(2).sum(0);
   }
   return total;
 }
 
-std::unique_ptr<Rollout> Scan::begin(const torch::Tensor& beliefs) {
-  return std::make_unique<ScanRollout>(*this, beliefs);
+std::unique_ptr<Rollout> Scan::begin(const Context& context) {
+  return std::make_unique<ScanRollout>(*this, context.beliefs);
 }
 
 ANESI_ARCHITECTURE("scan", "one recurrent cell shared over the steps of the reading order", ScanOptions,
-                   [](const Problem& problem, const ScanOptions& options) {
-                     return std::make_shared<Scan>(problem.worlds(), problem.outputs(), problem.reading_order(),
-                                                   options);
+                   [](const Problem& problem, const ScanOptions& options, bool explain) -> InferenceModel {
+                     const auto &worlds = problem.worlds(), &outputs = problem.outputs();
+                     const auto reading = problem.reading_order();
+                     return {std::make_shared<Scan>(worlds, outputs, reading, options),
+                             explain ? std::make_shared<ScanExplanation>(worlds, outputs, reading, options) : nullptr};
                    });
 
 }  // namespace anesi

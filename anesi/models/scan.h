@@ -22,8 +22,8 @@ class Scan final : public SequenceModel {
  public:
   Scan(const Space& worlds, const Space& outputs, const ReadingOrder& reading, const ScanOptions& options);
 
-  torch::Tensor log_prob(const torch::Tensor& beliefs, const torch::Tensor& values) override;
-  std::unique_ptr<Rollout> begin(const torch::Tensor& beliefs) override;
+  torch::Tensor log_prob(const Context& context, const torch::Tensor& values) override;
+  std::unique_ptr<Rollout> begin(const Context& context) override;
 
  private:
   friend class ScanRollout;

@@ -1,4 +1,4 @@
-// A distribution over the points of a space, given a belief: what q(y|P) is.
+// A distribution over the points of a space, given a context: what q(y|P) and q(w|y,P) are.
 //
 // A model chooses the variables of its space one after another, in its own order(). It gives the log-probability of a
 // complete point in one pass (training), and a Rollout that goes variable by variable (sampling and beam search, which
@@ -8,13 +8,27 @@
 #include <torch/torch.h>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "anesi/core/exact_inference.h"
 #include "anesi/core/space.h"
 
 namespace anesi {
 
-// A batch of partly chosen points, one a row. Starts with one row for each belief.
+// What a model is told: beliefs and, for an explanation, the outputs that are to be explained.
+struct Context {
+  Context(torch::Tensor beliefs_, torch::Tensor outputs_ = {})  // NOLINT(google-explicit-constructor)
+      : beliefs(std::move(beliefs_)), outputs(std::move(outputs_)) {}
+
+  torch::Tensor beliefs;  // [batch, worlds, domain]
+  torch::Tensor outputs;  // int64 [batch, outputs]; undefined for a prediction
+
+  std::int64_t size() const { return beliefs.size(0); }
+  bool explains() const { return outputs.defined(); }
+};
+
+// A batch of partly chosen points, one a row. Starts with one row for each row of the context.
 class Rollout {
  public:
   virtual ~Rollout() = default;
@@ -36,20 +50,30 @@ class SequenceModel : public torch::nn::Module {
   // The variables in the order in which they are chosen.
   const std::vector<std::int64_t>& order() const { return order_; }
 
-  // log q(values|beliefs), [batch]. Differentiable in the beliefs and the weights.
-  virtual torch::Tensor log_prob(const torch::Tensor& beliefs, const torch::Tensor& values) = 0;
+  // log q(values|context), [batch]. Differentiable in the beliefs and the weights.
+  virtual torch::Tensor log_prob(const Context& context, const torch::Tensor& values) = 0;
 
-  // One row for each belief. The rollout refers to this model, which must outlive it; gradients need not flow through
-  // it.
-  virtual std::unique_ptr<Rollout> begin(const torch::Tensor& beliefs) = 0;
+  // One row for each of the context. The rollout refers to this model, which must outlive it.
+  virtual std::unique_ptr<Rollout> begin(const Context& context) = 0;
+
+  // Whether gradients flow through rollouts to the weights.
+  virtual bool rollouts_have_gradients() const { return true; }
 
   // Whether q(y|P) is linear in each P_i, as p(y|P) is. Such a model is right on every belief if it is right on worlds.
   virtual bool multilinear() const { return false; }
+
+  // The most likely point of each row, where the model can tell without search; empty by default.
+  virtual std::optional<MostProbable> most_probable(const Context&) { return std::nullopt; }
 
  private:
   Space space_;
   std::vector<std::int64_t> order_;
 };
+
+// What a network computed in bfloat16, as 32 bits; wider types stay as they are.
+inline torch::Tensor full_precision(const torch::Tensor& values) {
+  return values.scalar_type() == torch::kBFloat16 ? values.to(torch::kFloat32) : values;
+}
 
 // While it lives, no parameter of the module asks for a gradient: a backward pass through the module reaches its inputs
 // without computing weight gradients that nobody wants.

@@ -14,34 +14,60 @@
 namespace anesi {
 namespace {
 
-// result += weight * row, over `size` floats.
-ANESI_VECTORIZED void add_scaled(float* __restrict result, const float* __restrict row, float weight,
-                                 std::int64_t size) {
+// The three inner loops, in 32 bits for learned tables and in 64 for those of an automaton.
+
+// result += weight * row, over `size` numbers.
+template <typename Real>
+[[gnu::always_inline]] inline void add_scaled_loop(Real* __restrict result, const Real* __restrict row, Real weight,
+                                                   std::int64_t size) {
   for (std::int64_t i = 0; i < size; ++i) result[i] += weight * row[i];
+}
+ANESI_VECTORIZED void add_scaled(float* result, const float* row, float weight, std::int64_t size) {
+  add_scaled_loop(result, row, weight, size);
+}
+ANESI_VECTORIZED void add_scaled(double* result, const double* row, double weight, std::int64_t size) {
+  add_scaled_loop(result, row, weight, size);
 }
 
 // result = sum over combinations of weights[c] * rows[c], rows being [combinations, size].
-ANESI_VECTORIZED void mix(float* __restrict result, const float* __restrict rows, const float* __restrict weights,
-                          std::int64_t combinations, std::int64_t size) {
-  std::fill(result, result + size, 0.0F);
+template <typename Real>
+[[gnu::always_inline]] inline void mix_loop(Real* __restrict result, const Real* __restrict rows,
+                                            const Real* __restrict weights, std::int64_t combinations,
+                                            std::int64_t size) {
+  std::fill(result, result + size, Real{0});
   for (std::int64_t c = 0; c < combinations; ++c) {
-    if (weights[c] == 0) continue;
-    const float weight = weights[c];
-    const float* const row = rows + c * size;
-    for (std::int64_t i = 0; i < size; ++i) result[i] += weight * row[i];
+    if (weights[c] != 0) add_scaled_loop(result, rows + c * size, weights[c], size);
   }
+}
+ANESI_VECTORIZED void mix(float* result, const float* rows, const float* weights, std::int64_t combinations,
+                          std::int64_t size) {
+  mix_loop(result, rows, weights, combinations, size);
+}
+ANESI_VECTORIZED void mix(double* result, const double* rows, const double* weights, std::int64_t combinations,
+                          std::int64_t size) {
+  mix_loop(result, rows, weights, combinations, size);
 }
 
 // result[c] = <rows[c], vector>.
-ANESI_VECTORIZED void dot_rows(float* __restrict result, const float* __restrict rows, const float* __restrict vector,
-                               std::int64_t combinations, std::int64_t size) {
+template <typename Real>
+[[gnu::always_inline]] inline void dot_rows_loop(Real* __restrict result, const Real* __restrict rows,
+                                                 const Real* __restrict vector, std::int64_t combinations,
+                                                 std::int64_t size) {
   for (std::int64_t c = 0; c < combinations; ++c) {
-    const float* const row = rows + c * size;
-    float sum = 0;
+    const Real* const row = rows + c * size;
+    Real sum = 0;
 #pragma GCC ivdep
     for (std::int64_t i = 0; i < size; ++i) sum += row[i] * vector[i];
     result[c] = sum;
   }
+}
+ANESI_VECTORIZED void dot_rows(float* result, const float* rows, const float* vector, std::int64_t combinations,
+                               std::int64_t size) {
+  dot_rows_loop(result, rows, vector, combinations, size);
+}
+ANESI_VECTORIZED void dot_rows(double* result, const double* rows, const double* vector, std::int64_t combinations,
+                               std::int64_t size) {
+  dot_rows_loop(result, rows, vector, combinations, size);
 }
 
 // A reading order with everything looked up that the inner loops need.
@@ -79,10 +105,12 @@ struct Plan {
     }
   }
 
-  // What a step emits, from a row of values; throws where that is no value of the output variable.
+  // What a step emits, from a row of values; throws where that is no value of the output variable. A value that is left
+  // open stands one past the last, where the tables hold the sum of all.
   static std::int64_t emission(const Step& step, const std::int64_t* values) {
     if (step.emits < 0) return 0;
     const auto y = values[step.emits];
+    if (y == kUnset) return step.emitted;
     if (y < 0 || y >= step.emitted) {
       throw Error(
           fmt::format("transducer: output variable {} is {}; it can be 0 to {}", step.emits, y, step.emitted - 1));
@@ -95,14 +123,15 @@ struct Plan {
 };
 
 // The probability of every combination of values read, the last variable running fastest.
-void combination_weights(const Step& step, const float* belief, std::int64_t width, std::vector<float>& weights) {
+template <typename Real>
+void combination_weights(const Step& step, const Real* belief, std::int64_t width, std::vector<Real>& weights) {
   weights[0] = 1;
   std::int64_t size = 1;
   for (std::size_t index = 0; index < step.reads.size(); ++index) {
-    const float* const row = belief + step.reads[index] * width;
+    const Real* const row = belief + step.reads[index] * width;
     const auto domain = step.domains[index];
     for (auto before = size - 1; before >= 0; --before) {
-      const float weight = weights[static_cast<std::size_t>(before)];
+      const Real weight = weights[static_cast<std::size_t>(before)];
       for (auto value = domain - 1; value >= 0; --value) {
         weights[static_cast<std::size_t>(before * domain + value)] = weight * row[value];
       }
@@ -112,12 +141,13 @@ void combination_weights(const Step& step, const float* belief, std::int64_t wid
 }
 
 // Turns the gradient of the combinations' weights into that of the beliefs of the variables read.
-void combination_weights_backward(const Step& step, const float* belief, std::int64_t width,
-                                  const std::vector<float>& weight_gradient, float* belief_gradient) {
+template <typename Real>
+void combination_weights_backward(const Step& step, const Real* belief, std::int64_t width,
+                                  const std::vector<Real>& weight_gradient, Real* belief_gradient) {
   for (std::size_t target = 0; target < step.reads.size(); ++target) {
-    float* const gradient = belief_gradient + step.reads[target] * width;
+    Real* const gradient = belief_gradient + step.reads[target] * width;
     for (std::int64_t c = 0; c < step.combinations; ++c) {
-      float others = weight_gradient[static_cast<std::size_t>(c)];
+      Real others = weight_gradient[static_cast<std::size_t>(c)];
       if (others == 0) continue;
       std::int64_t value_of_target = 0, rest = c;
       for (auto index = step.reads.size(); index-- > 0;) {
@@ -134,7 +164,14 @@ void combination_weights_backward(const Step& step, const float* belief, std::in
   }
 }
 
-class Filter : public torch::autograd::Function<Filter> {
+// Carries the plan from forward to backward.
+struct PlanHolder : torch::CustomClassHolder {
+  explicit PlanHolder(std::shared_ptr<const Plan> held) : plan(std::move(held)) {}
+  std::shared_ptr<const Plan> plan;
+};
+
+template <typename Real>
+class Filter : public torch::autograd::Function<Filter<Real>> {
  public:
   // tables are flattened into one vector, kind after kind, because a custom function wants a fixed list of arguments.
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& beliefs,
@@ -148,46 +185,46 @@ class Filter : public torch::autograd::Function<Filter> {
     auto moves = torch::empty({batch, steps, square}, beliefs.options());         // each step's mixed table at its y
     auto normalisers = torch::empty({batch, steps}, beliefs.options());
 
-    const auto* const belief = beliefs.const_data_ptr<float>();
+    const auto* const belief = beliefs.const_data_ptr<Real>();
     const auto* const value = values.const_data_ptr<std::int64_t>();
-    const auto* const table = tables.const_data_ptr<float>();
-    const auto* const start = initial.const_data_ptr<float>();
-    auto* const h_all = filtered.mutable_data_ptr<float>();
-    auto* const move_all = moves.mutable_data_ptr<float>();
-    auto* const t_all = normalisers.mutable_data_ptr<float>();
-    auto* const out = result.mutable_data_ptr<float>();
+    const auto* const table = tables.const_data_ptr<Real>();
+    const auto* const start = initial.const_data_ptr<Real>();
+    auto* const h_all = filtered.mutable_data_ptr<Real>();
+    auto* const move_all = moves.mutable_data_ptr<Real>();
+    auto* const t_all = normalisers.mutable_data_ptr<Real>();
+    auto* const out = result.mutable_data_ptr<Real>();
 
     parallel_for(batch, plan->grain(states), [&](std::int64_t begin, std::int64_t end) {
-      std::vector<float> weights(static_cast<std::size_t>(plan->largest_combinations));
+      std::vector<Real> weights(static_cast<std::size_t>(plan->largest_combinations));
       for (auto b = begin; b < end; ++b) {
-        float* h = h_all + b * (steps + 1) * states;
+        Real* h = h_all + b * (steps + 1) * states;
         std::copy(start, start + states, h);
         double total = 0;
         for (std::int64_t i = 0; i < steps; ++i) {
           const auto& step = plan->steps[static_cast<std::size_t>(i)];
           const auto y = Plan::emission(step, value + b * outputs);
-          const float* const slice =
+          const Real* const slice =
               table + offsets[static_cast<std::size_t>(step.kind)] + y * step.combinations * square;
-          float* const move = move_all + (b * steps + i) * square;
+          Real* const move = move_all + (b * steps + i) * square;
           combination_weights(step, belief + b * row_size, width, weights);
           mix(move, slice, weights.data(), step.combinations, square);
-          float* const next = h + states;
-          std::fill(next, next + states, 0.0F);
+          Real* const next = h + states;
+          std::fill(next, next + states, Real{0});
           for (std::int64_t from = 0; from < states; ++from) add_scaled(next, move + from * states, h[from], states);
-          float t = 0;
+          Real t = 0;
           for (std::int64_t to = 0; to < states; ++to) t += next[to];
           t_all[b * steps + i] = t;
           total += std::log(static_cast<double>(t));
           // Where y is impossible, t is 0 and the result -inf; the state no longer matters.
-          for (std::int64_t to = 0; to < states; ++to) next[to] = t > 0 ? next[to] / t : 1 / static_cast<float>(states);
+          for (std::int64_t to = 0; to < states; ++to) next[to] = t > 0 ? next[to] / t : 1 / static_cast<Real>(states);
           h = next;
         }
-        out[b] = static_cast<float>(total);
+        out[b] = static_cast<Real>(total);
       }
     });
     context->save_for_backward({beliefs, values, tables, filtered, moves, normalisers});
     context->saved_data["offsets"] = offsets;
-    context->saved_data["plan"] = c10::IValue::make_capsule(c10::make_intrusive<Holder>(plan));
+    context->saved_data["plan"] = c10::IValue::make_capsule(c10::make_intrusive<PlanHolder>(plan));
     return result;
   }
 
@@ -196,7 +233,7 @@ class Filter : public torch::autograd::Function<Filter> {
     const auto saved = context->get_saved_variables();
     const auto &beliefs = saved[0], &values = saved[1], &tables = saved[2], &filtered = saved[3], &moves = saved[4],
                &normalisers = saved[5];
-    const auto plan = c10::static_intrusive_pointer_cast<Holder>(context->saved_data["plan"].toCapsule())->plan;
+    const auto plan = c10::static_intrusive_pointer_cast<PlanHolder>(context->saved_data["plan"].toCapsule())->plan;
     const auto offsets = context->saved_data["offsets"].toIntVector();
     const bool want_beliefs = context->needs_input_grad(0), want_initial = context->needs_input_grad(2),
                want_tables = context->needs_input_grad(3);
@@ -212,43 +249,43 @@ class Filter : public torch::autograd::Function<Filter> {
     auto table_gradients = want_tables ? torch::zeros({pieces, tables.size(0)}, beliefs.options()) : torch::Tensor();
 
     const auto upstream_rows = upstream[0].contiguous();
-    const auto* const scale = upstream_rows.const_data_ptr<float>();
-    const auto* const belief = beliefs.const_data_ptr<float>();
+    const auto* const scale = upstream_rows.const_data_ptr<Real>();
+    const auto* const belief = beliefs.const_data_ptr<Real>();
     const auto* const value = values.const_data_ptr<std::int64_t>();
-    const auto* const table = tables.const_data_ptr<float>();
-    const auto* const h_all = filtered.const_data_ptr<float>();
-    const auto* const move_all = moves.const_data_ptr<float>();
-    const auto* const t_all = normalisers.const_data_ptr<float>();
-    auto* const belief_out = want_beliefs ? belief_gradient.mutable_data_ptr<float>() : nullptr;
-    auto* const initial_out = initial_gradients.mutable_data_ptr<float>();
-    auto* const table_out = want_tables ? table_gradients.mutable_data_ptr<float>() : nullptr;
+    const auto* const table = tables.const_data_ptr<Real>();
+    const auto* const h_all = filtered.const_data_ptr<Real>();
+    const auto* const move_all = moves.const_data_ptr<Real>();
+    const auto* const t_all = normalisers.const_data_ptr<Real>();
+    auto* const belief_out = want_beliefs ? belief_gradient.mutable_data_ptr<Real>() : nullptr;
+    auto* const initial_out = initial_gradients.mutable_data_ptr<Real>();
+    auto* const table_out = want_tables ? table_gradients.mutable_data_ptr<Real>() : nullptr;
 
     parallel_for(batch, grain, [&](std::int64_t begin, std::int64_t end) {
       const auto piece = begin == 0 ? 0 : (begin * pieces + batch - 1) / batch;
-      std::vector<float> weights(static_cast<std::size_t>(plan->largest_combinations)), weight_gradient(weights);
-      std::vector<float> h_gradient(static_cast<std::size_t>(states)), k_gradient(h_gradient);
-      std::vector<float> move_gradient(static_cast<std::size_t>(square));
+      std::vector<Real> weights(static_cast<std::size_t>(plan->largest_combinations)), weight_gradient(weights);
+      std::vector<Real> h_gradient(static_cast<std::size_t>(states)), k_gradient(h_gradient);
+      std::vector<Real> move_gradient(static_cast<std::size_t>(square));
       for (auto b = begin; b < end; ++b) {
-        std::fill(h_gradient.begin(), h_gradient.end(), 0.0F);
+        std::fill(h_gradient.begin(), h_gradient.end(), Real{0});
         for (auto i = steps - 1; i >= 0; --i) {
           const auto& step = plan->steps[static_cast<std::size_t>(i)];
-          const float t = t_all[b * steps + i];
-          const float* const h = h_all + (b * (steps + 1) + i) * states;
-          const float* const next = h + states;
-          const float* const move = move_all + (b * steps + i) * square;
+          const Real t = t_all[b * steps + i];
+          const Real* const h = h_all + (b * (steps + 1) + i) * states;
+          const Real* const next = h + states;
+          const Real* const move = move_all + (b * steps + i) * square;
           if (!(t > 0)) {  // log 0: no direction leads out
-            std::fill(h_gradient.begin(), h_gradient.end(), 0.0F);
+            std::fill(h_gradient.begin(), h_gradient.end(), Real{0});
             continue;
           }
           // next = k / t and the loss gains log t, with t the sum of k.
-          float inner = 0;
+          Real inner = 0;
           for (std::int64_t to = 0; to < states; ++to) inner += h_gradient[static_cast<std::size_t>(to)] * next[to];
           for (std::int64_t to = 0; to < states; ++to) {
             k_gradient[static_cast<std::size_t>(to)] =
                 (h_gradient[static_cast<std::size_t>(to)] - inner + scale[b]) / t;
           }
           for (std::int64_t from = 0; from < states; ++from) {
-            float sum = 0;
+            Real sum = 0;
             for (std::int64_t to = 0; to < states; ++to) {
               const auto k = k_gradient[static_cast<std::size_t>(to)];
               sum += move[from * states + to] * k;
@@ -265,9 +302,9 @@ class Filter : public torch::autograd::Function<Filter> {
           }
           if (want_tables) {
             combination_weights(step, belief + b * row_size, width, weights);
-            float* const rows = table_out + piece * tables.size(0) + slice;
+            Real* const rows = table_out + piece * tables.size(0) + slice;
             for (std::int64_t c = 0; c < step.combinations; ++c) {
-              const float weight = weights[static_cast<std::size_t>(c)];
+              const Real weight = weights[static_cast<std::size_t>(c)];
               if (weight != 0) add_scaled(rows + c * square, move_gradient.data(), weight, square);
             }
           }
@@ -284,13 +321,6 @@ class Filter : public torch::autograd::Function<Filter> {
             torch::Tensor(),
             torch::Tensor()};
   }
-
- private:
-  // Carries the plan from forward to backward.
-  struct Holder : torch::CustomClassHolder {
-    explicit Holder(std::shared_ptr<const Plan> held) : plan(std::move(held)) {}
-    std::shared_ptr<const Plan> plan;
-  };
 };
 
 }  // namespace
@@ -303,17 +333,22 @@ torch::Tensor filter_log_prob(const torch::Tensor& beliefs, const torch::Tensor&
     throw Error(fmt::format("transducer: outputs of shape ({}) for {} beliefs", fmt::join(values.sizes(), ", "),
                             beliefs.size(0)));
   }
+  const bool open = (values == kUnset).any().item<bool>();
   std::vector<torch::Tensor> flat;
   std::vector<std::int64_t> offsets;
   std::int64_t offset = 0;
   for (const auto& table : tables) {
-    flat.push_back(table.reshape(-1).to(torch::kCPU));
+    flat.push_back((open ? torch::cat({table, table.sum(0, /*keepdim=*/true)}) : table).reshape(-1).to(torch::kCPU));
     offsets.push_back(offset);
-    offset += table.numel();
+    offset += flat.back().numel();
   }
-  return Filter::apply(beliefs.to(torch::kCPU, torch::kFloat32).contiguous(), values.to(torch::kCPU).contiguous(),
-                       initial.to(torch::kCPU).contiguous(), torch::cat(flat), plan, offsets)
-      .to(beliefs.device());
+  const auto type = initial.scalar_type();
+  const auto run = [&]<typename Real>(Real) {
+    return Filter<Real>::apply(beliefs.to(torch::kCPU, type).contiguous(), values.to(torch::kCPU).contiguous(),
+                               initial.to(torch::kCPU).contiguous(), torch::cat(flat), plan, offsets)
+        .to(beliefs.device());
+  };
+  return type == torch::kFloat64 ? run(double{}) : run(float{});
 }
 
 std::vector<torch::Tensor> mix_tables(const torch::Tensor& beliefs, const std::vector<torch::Tensor>& tables,
@@ -325,7 +360,7 @@ std::vector<torch::Tensor> mix_tables(const torch::Tensor& beliefs, const std::v
   const auto* const belief = rows.const_data_ptr<float>();
   std::vector<torch::Tensor> mixed;
   for (const auto& step : plan.steps) {
-    const auto table = tables[static_cast<std::size_t>(step.kind)].to(torch::kCPU).contiguous();
+    const auto table = tables[static_cast<std::size_t>(step.kind)].to(torch::kCPU, torch::kFloat32).contiguous();
     const auto emitted = table.size(0), square = table.size(2) * table.size(3);
     const auto* const in = table.const_data_ptr<float>();
     auto result = torch::empty({batch, emitted, table.size(2), table.size(3)}, rows.options());

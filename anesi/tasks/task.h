@@ -32,6 +32,8 @@ struct Task {
   std::function<torch::Tensor(const std::filesystem::path&)> read_input = {};
   // A world or an output as people write it; by default its values with spaces between.
   std::function<std::string(Values)> show_world = {}, show_output = {};
+  // An output as people write it, back to values; by default numbers with spaces or commas between. Throws UsageError.
+  std::function<std::vector<std::int64_t>(const std::string&)> read_output = {};
   // Writes the data as files that other programs read.
   std::function<void(const std::filesystem::path& directory)> export_data = {};
 };

@@ -7,6 +7,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "anesi/core/error.h"
 
@@ -26,12 +27,28 @@ class SeededWeights {
   torch::Tensor before_ = generator_.get_state();
 };
 
+std::vector<std::int64_t> read_numbers(const std::string& text) {
+  std::vector<std::int64_t> numbers;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] == ' ' || text[at] == ',') {
+      ++at;
+      continue;
+    }
+    std::int64_t number = 0;
+    const auto [end, failure] = std::from_chars(text.data() + at, text.data() + text.size(), number);
+    if (failure != std::errc()) throw UsageError(fmt::format("output '{}': numbers with spaces or commas between", text));
+    numbers.push_back(number);
+    at = static_cast<std::size_t>(end - text.data());
+  }
+  return numbers;
+}
+
 }  // namespace
 
 void ModelOptions::describe(OptionTable& table) {
   std::vector<std::string> names;
   for (const auto& [name, entry] : anesi::architectures()) names.push_back(name);
-  table.add("architecture", architecture, names, "of q(y|P)");
+  table.add("architecture", architecture, names, "of q(y|P) and q(w|y,P)");
   table.add("pretrain", pretrain, {0, 100000000}, "updates of q before perception starts");
   amortized.describe(table);
 }
@@ -44,11 +61,13 @@ Configuration::Configuration(const std::string& task, const std::string& preset_
   table_.add("task.name", task_name, {task}, "the task");
   table_.add("preset", preset, {preset}, "where these options started from");
   table_.add("seed", seed, {0, std::int64_t{1} << 53}, "decides every random draw");
-  table_.add("loss", loss, {"amortized"}, "how labels reach perception");
+  table_.add("loss", loss, {"amortized", "exact"},
+             "how labels reach perception: through q, or through exact inference where the problem allows it");
   table_.add_group("task", *task_);
   table_.add_group("train", train);
   table_.add_group("q", q);
   table_.add_group("prior", prior);
+  table_.add_group("exact", exact);
   table_.add_group("eval", eval);
   for (const auto& [name, architecture] : anesi::architectures()) {
     table_.add_group(name, *(architectures_[name] = architecture.make()));
@@ -79,12 +98,14 @@ Task Configuration::make_task(TaskContext context) const {
   const auto spaced = [](Values values) { return fmt::format("{}", fmt::join(values, " ")); };
   if (!task.show_world) task.show_world = spaced;
   if (!task.show_output) task.show_output = spaced;
+  if (!task.read_output) task.read_output = read_numbers;
   return task;
 }
 
-std::shared_ptr<SequenceModel> Configuration::make_model(const Problem& problem) const {
+InferenceModel Configuration::make_model(const Problem& problem) const {
+  if (loss == "exact") return make_exact_model(problem, exact.method);
   const SeededWeights seeded(static_cast<std::uint64_t>(seed) + 1);
-  return architectures_.at(q.architecture)->build(problem);
+  return architectures_.at(q.architecture)->build(problem, q.amortized.explains());
 }
 
 std::int64_t Configuration::batch_size(const Problem& problem) const {

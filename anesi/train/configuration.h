@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "anesi/exact/exact_model.h"
 #include "anesi/losses/amortized.h"
 #include "anesi/models/architecture.h"
 #include "anesi/optimize/schedule.h"
@@ -50,6 +51,14 @@ struct ModelOptions {
   void describe(OptionTable& table);
 };
 
+struct ExactOptions {
+  std::string method = "auto";
+
+  void describe(OptionTable& table) {
+    table.add("method", method, exact_methods(), "how loss=exact counts; auto takes the first that the problem allows");
+  }
+};
+
 struct EvaluateOptions {
   std::int64_t beam = 16;
 
@@ -72,10 +81,10 @@ class Configuration {
   OptionTable& table() { return table_; }
   const OptionTable& table() const { return table_; }
 
-  // The task as configured, and a q for it; untrained, their weights drawn from the seed. `context` adds where data are
-  // and where to say what is done.
+  // The task as configured, and a q for it; untrained, their weights drawn from the seed. With loss=exact, q is exact
+  // inference and has no weights. `context` adds where data are and where to say what is done.
   Task make_task(TaskContext context) const;
-  std::shared_ptr<SequenceModel> make_model(const Problem& problem) const;
+  InferenceModel make_model(const Problem& problem) const;
   std::int64_t batch_size(const Problem& problem) const;
 
   std::string task_name, preset, loss = "amortized";
@@ -83,6 +92,7 @@ class Configuration {
   TrainOptions train;
   ModelOptions q;
   PriorOptions prior;
+  ExactOptions exact;
   EvaluateOptions eval;
 
  private:

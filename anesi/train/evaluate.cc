@@ -6,6 +6,7 @@
 
 #include "anesi/core/beliefs.h"
 #include "anesi/models/beam.h"
+#include "anesi/models/sample.h"
 
 namespace anesi {
 namespace {
@@ -14,16 +15,17 @@ namespace {
 constexpr std::int64_t kVariablesAtOnce = 2000;
 
 double milliseconds_per_query(Perception& perception, SequenceModel& model, const Dataset& data, std::int64_t beam,
-                              const Pruner* pruner) {
+                              const Pruning* pruning) {
   // The median of as many queries as fit in about half a second, after a few to warm up.
   using Clock = std::chrono::steady_clock;
+  if (data.size() == 0) return 0;
   std::vector<double> times;
   const auto stop = Clock::now() + std::chrono::milliseconds(500);
   for (std::int64_t query = 0; query < 3 || (Clock::now() < stop && query < 200); ++query) {
     const auto row = query % data.size();
     const auto inputs = data.batch(row, row + 1).inputs;
     const auto start = Clock::now();
-    beam_search(model, perception.forward(inputs), beam, pruner);
+    beam_search(model, perception.forward(inputs), beam, pruning);
     times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
   }
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
@@ -40,14 +42,15 @@ double expected_calibration_error(const torch::Tensor& confidence, const torch::
   return gap.abs().sum().item<double>() / static_cast<double>(std::max<std::int64_t>(1, sure.numel()));
 }
 
-Evaluation evaluate(const Problem& problem, Perception& perception, SequenceModel& model, const Dataset& data,
+Evaluation evaluate(const Problem& problem, Perception& perception, const InferenceModel& model, const Dataset& data,
                     const EvaluateSettings& settings) {
   const torch::InferenceMode inference;
   perception.eval();
-  const auto pruner = problem.pruner();
+  const bool explains = model.explanation != nullptr && settings.explanations > 0;
+  auto generator = at::make_generator<at::CPUGeneratorImpl>(1);  // the same samples for the same model
   const auto step = std::max<std::int64_t>(1, kVariablesAtOnce / problem.worlds().variables());
   std::vector<torch::Tensor> confidences, hits;
-  double symbolic = 0, variables_right = 0, nll = 0;
+  double symbolic = 0, variables_right = 0, nll = 0, explained = 0, satisfied = 0;
   for (std::int64_t begin = 0; begin < data.size(); begin += step) {
     const auto batch = data.batch(begin, std::min(begin + step, data.size()));
     const auto beliefs = perception.forward(batch.inputs);
@@ -55,10 +58,18 @@ Evaluation evaluate(const Problem& problem, Perception& perception, SequenceMode
     const auto worlds = most_likely_worlds(beliefs);
     symbolic += (problem.apply_batch(worlds) == batch.outputs).all(1).sum().item<double>();
     variables_right += (worlds == batch.worlds).to(torch::kFloat64).mean(1).sum().item<double>();
-    nll -= model.log_prob(beliefs, batch.outputs).sum().item<double>();
-    const auto beam = beam_search(model, beliefs, settings.beam, pruner.get());
+    nll -= model.prediction->log_prob(beliefs, batch.outputs).sum().item<double>();
+    const auto beam = beam_search(*model.prediction, beliefs, settings.beam, settings.pruning);
     hits.push_back((beam.values.select(1, 0) == batch.outputs).all(1));
     confidences.push_back(beam.log_prob.select(1, 0).exp());
+    if (!explains) continue;
+    const Context context(beliefs, beam.values.select(1, 0).contiguous());
+    const auto best = explain(*model.explanation, context, settings.beam, settings.pruning).values.select(1, 0);
+    explained += (best == batch.worlds).to(torch::kFloat64).mean(1).sum().item<double>();
+    for (std::int64_t draw = 0; draw < settings.explanations; ++draw) {
+      const auto drawn = sample(*model.explanation, context, generator, settings.pruning).values;
+      satisfied += (problem.apply_batch(drawn) == context.outputs).all(1).sum().item<double>();
+    }
   }
   Evaluation result;
   result.examples = data.size();
@@ -70,8 +81,13 @@ Evaluation evaluate(const Problem& problem, Perception& perception, SequenceMode
   result.per_variable = variables_right / examples;
   result.nll = nll / examples;
   result.ece = expected_calibration_error(torch::cat(confidences), right);
+  if (explains) {
+    result.sampled = data.size() * settings.explanations;
+    result.explanation = explained / examples;
+    result.satisfied = satisfied / static_cast<double>(result.sampled);
+  }
   if (settings.time_queries) {
-    result.ms_per_query = milliseconds_per_query(perception, model, data, settings.beam, pruner.get());
+    result.ms_per_query = milliseconds_per_query(perception, *model.prediction, data, settings.beam, settings.pruning);
   }
   return result;
 }

@@ -5,7 +5,8 @@
 
 #include "anesi/core/problem.h"
 #include "anesi/data/dataset.h"
-#include "anesi/models/sequence_model.h"
+#include "anesi/models/inference_model.h"
+#include "anesi/models/prune.h"
 #include "anesi/perception/perception.h"
 
 namespace anesi {
@@ -18,16 +19,21 @@ struct Evaluation {
   double per_variable = 0;             // world variables read right
   double nll = 0;                      // mean of -log q(label|P)
   double ece = 0;                      // expected calibration error of the neural prediction's probability, 15 bins
+  std::optional<double> explanation;   // world variables right in the most probable explanation of the prediction
+  std::optional<double> satisfied;     // sampled explanations that give the predicted output
+  std::int64_t sampled = 0;            // how many were sampled
   std::optional<double> ms_per_query;  // one example from input to neural prediction, batch of one
 };
 
 struct EvaluateSettings {
   std::int64_t beam = 1;
+  const Pruning* pruning = nullptr;
+  std::int64_t explanations = 0;  // sampled for each example, where q explains; 0: none, and no accuracy of them
   bool time_queries = false;
 };
 
 // Puts perception in evaluation mode and leaves it there.
-Evaluation evaluate(const Problem& problem, Perception& perception, SequenceModel& model, const Dataset& data,
+Evaluation evaluate(const Problem& problem, Perception& perception, const InferenceModel& model, const Dataset& data,
                     const EvaluateSettings& settings);
 
 // Expected calibration error (Naeini et al. 2015) of confidences [n] against whether each was right, bool [n].

@@ -4,10 +4,15 @@
 #include <string>
 
 #include "anesi/core/named_tensors.h"
+#include "anesi/models/inference_model.h"
 
 namespace anesi {
 
 NamedTensors module_tensors(const torch::nn::Module& module, const std::string& prefix);
+
+// Those of q: "q." for its prediction, "explanation." for its explanation model.
+NamedTensors model_tensors(const InferenceModel& model);
+void load_model_tensors(const InferenceModel& model, const NamedTensors& tensors, const std::string& origin);
 
 // Copies the tensors into the module. Throws Error, which names `origin`, where one is missing or has another shape.
 void load_module_tensors(torch::nn::Module& module, const std::string& prefix, const NamedTensors& tensors,

@@ -102,11 +102,14 @@ nlohmann::ordered_json to_json(const Evaluation& evaluation) {
   json["symbolic"] = evaluation.symbolic;
   json["neural"] = evaluation.neural;
   json["per_variable"] = evaluation.per_variable;
-  json["explanation"] = nullptr;
-  json["satisfied"] = nullptr;
+  const auto optional = [](const std::optional<double>& value) {
+    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+  };
+  json["explanation"] = optional(evaluation.explanation);
+  json["satisfied"] = optional(evaluation.satisfied);
   json["nll"] = number_or_null(evaluation.nll);
   json["ece"] = evaluation.ece;
-  json["ms_per_query"] = evaluation.ms_per_query ? nlohmann::ordered_json(*evaluation.ms_per_query) : nullptr;
+  json["ms_per_query"] = optional(evaluation.ms_per_query);
   json["accuracy"] = evaluation.symbolic;
   return json;
 }

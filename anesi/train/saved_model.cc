@@ -19,21 +19,21 @@ constexpr int kFormat = 1;
 }  // namespace
 
 void save_model(const std::filesystem::path& directory, const Configuration& configuration, const Problem& problem,
-                const Perception& perception, const SequenceModel& model) {
+                const Perception& perception, const InferenceModel& model) {
   auto fresh = directory;
   fresh += ".new";
   try {
     std::filesystem::remove_all(fresh);
     std::filesystem::create_directories(fresh);
     auto tensors = module_tensors(perception, "perception.");
-    tensors.merge(module_tensors(model, "q."));
+    tensors.merge(model_tensors(model));
     write_safetensors(fresh / "weights.safetensors", tensors, {{"format", "anesi"}});
     nlohmann::ordered_json manifest;
     manifest["format"] = kFormat;
     manifest["task"] = configuration.task_name;
     manifest["preset"] = configuration.preset;
-    manifest["architecture"] = configuration.q.architecture;
-    manifest["multilinear"] = model.multilinear();
+    manifest["architecture"] = configuration.loss == "exact" ? "exact" : configuration.q.architecture;
+    manifest["multilinear"] = model.prediction->multilinear();
     manifest["worlds"] = problem.worlds().domains();
     manifest["outputs"] = problem.outputs().domains();
     for (const auto& row : configuration.table().rows()) {
@@ -53,7 +53,7 @@ void save_model(const std::filesystem::path& directory, const Configuration& con
 
 torch::Tensor SavedModel::beliefs(const torch::Tensor& inputs) const {
   const torch::NoGradGuard no_gradients;
-  const auto beliefs = task.perception->forward(inputs);
+  auto beliefs = task.perception->forward(inputs);
   check_beliefs(beliefs, task.problem->worlds());
   return beliefs;
 }
@@ -99,9 +99,11 @@ SavedModel load_model(const std::filesystem::path& directory, TaskContext contex
   }
   saved.model = saved.configuration->make_model(*saved.task.problem);
   load_module_tensors(*saved.task.perception, "perception.", weights.tensors, weights_path.string());
-  load_module_tensors(*saved.model, "q.", weights.tensors, weights_path.string());
+  load_model_tensors(saved.model, weights.tensors, weights_path.string());
   saved.task.perception->eval();
-  saved.model->eval();
+  saved.model.eval();
+  if (saved.configuration->q.amortized.prunes()) saved.pruner = saved.task.problem->pruner();
+  if (saved.pruner) saved.pruning = std::make_shared<SymbolicPruning>(*saved.pruner);
   return saved;
 }
 

@@ -1,7 +1,7 @@
 // A trained model on disk: all that inference needs, and nothing of training.
 //
 //   model/manifest.json        task, options, spaces, and the weights' checksum
-//   model/weights.safetensors  perception.* and q.*
+//   model/weights.safetensors  perception.*, q.* and, where there is an explanation model, explanation.*
 #pragma once
 
 #include <filesystem>
@@ -13,12 +13,14 @@ namespace anesi {
 
 // Writes the directory, or replaces it as a whole; a failure leaves what was there.
 void save_model(const std::filesystem::path& directory, const Configuration& configuration, const Problem& problem,
-                const Perception& perception, const SequenceModel& model);
+                const Perception& perception, const InferenceModel& model);
 
 struct SavedModel {
   std::unique_ptr<Configuration> configuration;
   Task task;  // its perception is trained and in evaluation mode
-  std::shared_ptr<SequenceModel> model;
+  InferenceModel model;
+  std::shared_ptr<Pruner> pruner;    // null unless the run prunes
+  std::shared_ptr<Pruning> pruning;  // null with it
 
   // Beliefs of inputs [batch, …], checked.
   torch::Tensor beliefs(const torch::Tensor& inputs) const;

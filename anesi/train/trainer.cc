@@ -6,6 +6,7 @@
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/losses/exact.h"
 #include "anesi/train/module_tensors.h"
 
 namespace anesi {
@@ -64,11 +65,17 @@ Trainer::Trainer(const Configuration& configuration, const Problem& problem, std
       batch_(configuration.batch_size(problem)),
       generator_(at::make_generator<at::CPUGeneratorImpl>(static_cast<std::uint64_t>(configuration.seed))),
       model_(configuration.make_model(problem)) {
-  auto options = configuration.q.amortized;
-  options.precision = configuration.train.precision;
-  const auto joint_steps = options.frozen ? 0 : configuration.train.epochs * steps_per_epoch();
-  loss_ = std::make_unique<AmortizedLoss>(problem, model_, make_prior(problem.worlds(), configuration.prior), options,
-                                          configuration.q.pretrain + joint_steps, generator_);
+  if (configuration.loss == "exact") {
+    loss_ = std::make_unique<ExactLoss>(model_.prediction);
+  } else {
+    auto options = configuration.q.amortized;
+    options.precision = configuration.train.precision;
+    const auto joint_steps = options.frozen ? 0 : configuration.train.epochs * steps_per_epoch();
+    auto amortized = std::make_unique<AmortizedLoss>(problem, model_, make_prior(problem.worlds(), configuration.prior),
+                                                     options, configuration.q.pretrain + joint_steps, generator_);
+    amortized_ = amortized.get();
+    loss_ = std::move(amortized);
+  }
   torch::manual_seed(static_cast<std::uint64_t>(configuration.seed) + 2);  // for modules that draw while training
   optimizer_ =
       std::make_unique<Adam>(perception_->parameters(), AdamOptions{.weight_decay = configuration.train.weight_decay});
@@ -79,12 +86,12 @@ std::int64_t Trainer::steps_per_epoch() const { return (data_.train.size() + bat
 bool Trainer::run(TrainingObserver& observer) { return run_q(observer) && run_perception(observer); }
 
 bool Trainer::run_q(TrainingObserver& observer) {
-  const auto steps = configuration_.q.pretrain;
+  const auto steps = amortized_ == nullptr ? 0 : configuration_.q.pretrain;
   if (q_steps_done_ >= steps) return true;
   while (q_steps_done_ < steps) {
     {
       const Stopwatch watch(seconds_);
-      q_loss_sum_ += loss_->update();
+      q_loss_sum_ += amortized_->update();
       ++q_loss_count_;
       ++q_steps_done_;
     }
@@ -154,7 +161,7 @@ bool Trainer::run_perception(TrainingObserver& observer) {
       loss_sum_ = q_loss_sum_ = 0;
       loss_count_ = q_loss_count_ = 0;
       const auto& held_out = data_.validation.size() > 0 ? data_.validation : data_.test;
-      const auto evaluation = evaluate(problem_, *perception_, *model_, held_out, {});
+      const auto evaluation = evaluate(problem_, *perception_, model_, held_out, {});
       perception_->train();
       observer.on_evaluation(now, evaluation);
     }
@@ -183,7 +190,7 @@ Progress Trainer::progress(const std::string& phase, std::int64_t step, std::int
 
 NamedTensors Trainer::state() const {
   auto state = module_tensors(*perception_, "perception.");
-  state.merge(module_tensors(*model_, "q."));
+  state.merge(model_tensors(model_));
   for (const auto& [name, tensor] : loss_->state()) state["loss." + name] = tensor;
   for (const auto& [name, tensor] : optimizer_->state()) state["optimizer." + name] = tensor;
   state["generator"] = generator_.get_state();
@@ -203,7 +210,7 @@ void Trainer::load_state(const NamedTensors& state) {
     throw Error("the data are not those that the run was started on; give the same --data");
   }
   load_module_tensors(*perception_, "perception.", state, "checkpoint");
-  load_module_tensors(*model_, "q.", state, "checkpoint");
+  load_model_tensors(model_, state, "checkpoint");
   loss_->load_state(with_prefix(state, "loss."));
   optimizer_->load_state(with_prefix(state, "optimizer."));
   generator_.set_state(state.at("generator"));

@@ -53,8 +53,9 @@ class Trainer {
   void load_state(const NamedTensors& state);
 
   Perception& perception() { return *perception_; }
-  SequenceModel& model() { return *model_; }
-  AmortizedLoss& loss() { return *loss_; }
+  const InferenceModel& model() const { return model_; }
+  // Null unless the loss is A-NeSI's.
+  AmortizedLoss* amortized() { return amortized_; }
   double seconds() const { return seconds_; }
   std::int64_t steps_per_epoch() const;
 
@@ -74,8 +75,9 @@ class Trainer {
   const Splits& data_;
   std::int64_t batch_;
   at::Generator generator_;
-  std::shared_ptr<SequenceModel> model_;
-  std::unique_ptr<AmortizedLoss> loss_;
+  InferenceModel model_;
+  std::unique_ptr<QueryLoss> loss_;
+  AmortizedLoss* amortized_ = nullptr;  // loss_, where it is that
   std::unique_ptr<Adam> optimizer_;
 
   // Where training stands.

@@ -118,18 +118,20 @@ TEST(Trainer, FrozenQStaysAsPretrained) {
   StopAfter after_q(5);
   training.trainer->run(after_q);
   std::vector<torch::Tensor> before;
-  for (const auto& parameter : training.trainer->model().parameters()) before.push_back(parameter.detach().clone());
+  for (const auto& parameter : training.trainer->model().prediction->parameters())
+    before.push_back(parameter.detach().clone());
   Recorder recorder;
   training.trainer->run(recorder);
-  const auto after = training.trainer->model().parameters();
+  const auto after = training.trainer->model().prediction->parameters();
   for (std::size_t index = 0; index < before.size(); ++index) EXPECT_TRUE(torch::equal(before[index], after[index]));
 }
 
 TEST(Trainer, PerceptionsGradientLeavesQsWeightsAlone) {
   SmallTraining training;
   auto beliefs = training.trainer->perception().forward(training.data.train.batch(0, 8).inputs);
-  training.trainer->loss().loss(beliefs, training.data.train.batch(0, 8).outputs).backward();
-  for (const auto& parameter : training.trainer->model().parameters()) EXPECT_FALSE(parameter.grad().defined());
+  training.trainer->amortized()->loss(beliefs, training.data.train.batch(0, 8).outputs).backward();
+  for (const auto& parameter : training.trainer->model().prediction->parameters())
+    EXPECT_FALSE(parameter.grad().defined());
   for (const auto& parameter : training.trainer->perception().parameters()) EXPECT_TRUE(parameter.grad().defined());
 }
 
@@ -222,8 +224,8 @@ TEST_F(RunTest, SavedModelGivesTheSameAnswers) {
   training.trainer->perception().eval();
   const auto beliefs = training.trainer->perception().forward(batch.inputs);
   EXPECT_TRUE(torch::equal(saved.beliefs(batch.inputs), beliefs));
-  EXPECT_TRUE(torch::equal(saved.model->log_prob(beliefs, batch.outputs),
-                           training.trainer->model().log_prob(beliefs, batch.outputs)));
+  EXPECT_TRUE(torch::equal(saved.model.prediction->log_prob(beliefs, batch.outputs),
+                           training.trainer->model().prediction->log_prob(beliefs, batch.outputs)));
 
   std::ofstream(directory / "weights.safetensors", std::ios::app) << "x";
   EXPECT_NE(message([&] { load_model(directory); }).find("weights.safetensors"), std::string::npos);

@@ -1,5 +1,7 @@
 #include "anesi/tasks/mnist_add/addition.h"
 
+#include "anesi/pruners/automaton_pruner.h"
+
 namespace anesi {
 namespace {
 
@@ -33,5 +35,42 @@ ReadingOrder Addition::reading_order() const {
   steps.push_back({.reads = {}, .emits = 0, .kind = 1});
   return ReadingOrder(worlds_, outputs_, std::move(steps));
 }
+
+std::shared_ptr<const Automaton> Addition::automaton() const {
+  const auto rule = [](std::int64_t kind, Values read, std::int64_t carry) -> Automaton::Move {
+    if (kind == 1) return {.emits = carry, .next = 0};
+    const auto sum = read[0] + read[1] + carry;
+    return {.emits = sum % 10, .next = sum / 10};
+  };
+  return std::make_shared<Automaton>(reading_order(), /*states=*/2, /*start=*/0, rule);
+}
+
+std::optional<Cnf> Addition::cnf() const {
+  Cnf cnf(worlds_, outputs_);
+  const auto digits = static_cast<std::int64_t>(digits_);
+  // The carry into a place, as the literal that says there is one; none goes into the last, the first's is the output.
+  int carry_in = 0;
+  for (auto place = digits; place-- > 0;) {
+    const auto carry_out = place == 0 ? cnf.output(0, 1) : cnf.fresh_variable();
+    for (std::int64_t first = 0; first < 10; ++first) {
+      for (std::int64_t second = 0; second < 10; ++second) {
+        for (std::int64_t carry = 0; carry < (carry_in == 0 ? 1 : 2); ++carry) {
+          const auto sum = first + second + carry;
+          std::vector<int> unless{-cnf.world(place, first), -cnf.world(digits + place, second)};
+          if (carry_in != 0) unless.push_back(carry == 1 ? -carry_in : carry_in);
+          auto digit = unless, moves = unless;
+          digit.push_back(cnf.output(place + 1, sum % 10));
+          moves.push_back(sum >= 10 ? carry_out : -carry_out);
+          cnf.add(std::move(digit));
+          cnf.add(std::move(moves));
+        }
+      }
+    }
+    carry_in = carry_out;
+  }
+  return cnf;
+}
+
+std::unique_ptr<Pruner> Addition::pruner() const { return make_automaton_pruner(automaton()); }
 
 }  // namespace anesi

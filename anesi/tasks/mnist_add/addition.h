@@ -18,6 +18,11 @@ class Addition final : public Problem {
   void apply(Values world, MutableValues output) const override;
   // From the last digits to the first: two digits are read, one of the sum is known; the carry comes last.
   ReadingOrder reading_order() const override;
+  // What is remembered between two places is the carry.
+  std::shared_ptr<const Automaton> automaton() const override;
+  // With one variable for the carry out of each place but the first.
+  std::optional<Cnf> cnf() const override;
+  std::unique_ptr<Pruner> pruner() const override;
 
  private:
   std::size_t digits_;

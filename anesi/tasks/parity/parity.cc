@@ -29,14 +29,14 @@ Task make_parity(const ParityOptions& options, const TaskContext& context) {
 }
 
 // Two latent states remember a parity; a few more make them easier to find.
-const std::vector<Preset> presets{
+const std::vector<Preset> kPresets{
     {"default",
      "a transducer that reads one digit after another",
      {"q.architecture=transducer", "transducer.states=4", "prior.kind=certain", "q.pretrain=1000", "q.samples=256",
       "q.lr=0.05", "q.schedule=cosine", "q.frozen=true", "train.epochs=10", "train.lr=0.003",
       "train.schedule=one_cycle", "train.weight_decay=0.05"}}};
 
-ANESI_TASK("parity", "is the sum of a row of handwritten digits odd?", ParityOptions, presets, make_parity);
+ANESI_TASK("parity", "is the sum of a row of handwritten digits odd?", ParityOptions, kPresets, make_parity);
 
 }  // namespace
 }  // namespace anesi

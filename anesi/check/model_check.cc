@@ -1,0 +1,122 @@
+#include "anesi/check/model_check.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "anesi/core/beliefs.h"
+#include "anesi/models/beam.h"
+
+namespace anesi {
+namespace {
+
+constexpr std::int64_t kRowsAtOnce = 2048;
+
+// Calls visit(begin, end) on pieces of [0, rows).
+template <typename Visit>
+void in_pieces(std::int64_t rows, Visit visit) {
+  for (std::int64_t begin = 0; begin < rows; begin += kRowsAtOnce) visit(begin, std::min(begin + kRowsAtOnce, rows));
+}
+
+}  // namespace
+
+Distance sampled_distance(SequenceModel& prediction, const Problem& problem, const ExactInference& exact,
+                          const torch::Tensor& beliefs, std::int64_t samples, const at::Generator& generator) {
+  const torch::NoGradGuard no_gradients;
+  const auto repeated = beliefs.repeat_interleave(samples, 0);
+  Distance distance;
+  in_pieces(repeated.size(0), [&](std::int64_t begin, std::int64_t end) {
+    const auto rows = repeated.slice(0, begin, end);
+    const auto outputs = problem.apply_batch(sample_worlds(rows, generator));
+    const auto log_ratio = prediction.log_prob(rows, outputs).to(torch::kFloat64) - exact.log_prob(rows, outputs);
+    distance.total_variation += (1 - log_ratio.exp()).clamp_min(0).sum().item<double>();
+    distance.divergence -= log_ratio.sum().item<double>();
+  });
+  const auto total = static_cast<double>(repeated.size(0));
+  return {distance.total_variation / total, distance.divergence / total};
+}
+
+torch::Tensor total_variations(SequenceModel& prediction, const Space& outputs, const ExactInference& exact,
+                               const torch::Tensor& beliefs) {
+  const torch::NoGradGuard no_gradients;
+  std::vector<std::int64_t> values;
+  outputs.for_each_point([&](Values point) { values.insert(values.end(), point.begin(), point.end()); });
+  const auto points = torch::tensor(values).view({-1, outputs.variables()});
+  std::vector<torch::Tensor> distances;
+  for (const auto& belief : beliefs.unbind(0)) {
+    const auto rows = belief.unsqueeze(0).expand({points.size(0), -1, -1}).contiguous();
+    const auto difference =
+        prediction.log_prob(rows, points).to(torch::kFloat64).exp() - exact.log_prob(rows, points).exp();
+    distances.push_back(0.5 * difference.abs().sum());
+  }
+  return torch::stack(distances);
+}
+
+Certificate certify(SequenceModel& prediction, const Problem& problem, const torch::Tensor& beliefs,
+                    std::int64_t samples, const at::Generator& generator) {
+  TORCH_CHECK(prediction.multilinear(), "certify: only a model that is multilinear in the beliefs has a certificate");
+  const torch::NoGradGuard no_gradients;
+  const auto repeated = beliefs.repeat_interleave(samples, 0);
+  std::vector<torch::Tensor> parts;
+  in_pieces(repeated.size(0), [&](std::int64_t begin, std::int64_t end) {
+    const auto worlds = sample_worlds(repeated.slice(0, begin, end), generator);
+    const auto log_q = prediction.log_prob(certain_beliefs(worlds, problem.worlds()), problem.apply_batch(worlds));
+    parts.push_back(-log_q.to(torch::kFloat64).expm1());  // 1 - q(c(w)|w)
+  });
+  const auto errors = torch::cat(parts).view({beliefs.size(0), samples});
+  constexpr double kNormalQuantile = 1.96;
+  const auto spread = samples > 1 ? errors.std(1) : torch::zeros({beliefs.size(0)}, torch::kFloat64);
+  Certificate certificate;
+  certificate.bounds = errors.mean(1);
+  certificate.margins = kNormalQuantile * spread / std::sqrt(static_cast<double>(samples));
+  certificate.mean = certificate.bounds.mean().item<double>();
+  certificate.margin = certificate.margins.square().sum().sqrt().item<double>() / static_cast<double>(beliefs.size(0));
+  return certificate;
+}
+
+ExploitCheck check_exploits(SequenceModel& prediction, const Problem& problem, std::int64_t worlds,
+                            const at::Generator& generator) {
+  const torch::NoGradGuard no_gradients;
+  const auto& space = problem.worlds();
+  const auto drawn = sample_worlds(uniform_beliefs(worlds, space), generator);
+  const auto outputs = problem.apply_batch(drawn);
+  const auto loss = [&](const torch::Tensor& beliefs) {
+    return -prediction.log_prob(beliefs, outputs).mean().item<double>();
+  };
+  ExploitCheck check;
+  check.truth = loss(certain_beliefs(drawn, space));
+  check.cheapest_loss = std::numeric_limits<double>::infinity();
+  const auto consider = [&](const std::string& name, const torch::Tensor& beliefs) {
+    const auto cost = loss(beliefs);
+    if (!(cost >= check.cheapest_loss)) {
+      check.cheapest = name;
+      check.cheapest_loss = cost;
+    }
+  };
+  const auto domains = torch::tensor(space.domains());
+  consider("every value equally likely", uniform_beliefs(worlds, space));
+  for (std::int64_t value = 0; value < space.largest_domain(); ++value) {
+    consider(fmt::format("every variable is {}", value),
+             certain_beliefs(torch::full_like(drawn, value).minimum(domains - 1), space));
+    if (value > 0)
+      consider(fmt::format("values renamed by {}", value), certain_beliefs((drawn + value).remainder(domains), space));
+  }
+  consider("values renamed backwards", certain_beliefs(domains - 1 - drawn, space));
+  return check;
+}
+
+double mpe_agreement(SequenceModel& explanation, const ExactInference& exact, const Context& context, std::int64_t beam,
+                     const Pruning* pruning) {
+  const torch::NoGradGuard no_gradients;
+  const auto best = exact.most_probable(context.beliefs, context.outputs);
+  const auto found = explain(explanation, context, beam, pruning).values.select(1, 0).contiguous();
+  const auto as_probable =
+      world_log_prob(context.beliefs, found).to(torch::kFloat64) >= best.log_prob.to(context.beliefs.device()) - 1e-4;
+  // As probable is not enough: it must give the output, too.
+  const auto certain = torch::zeros_like(context.beliefs).scatter_(2, found.unsqueeze(2), 1.0);
+  const auto gives = exact.log_prob(certain, context.outputs) == 0;
+  return as_probable.logical_and(gives).to(torch::kFloat64).mean().item<double>();
+}
+
+}  // namespace anesi

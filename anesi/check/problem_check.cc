@@ -1,0 +1,197 @@
+#include "anesi/check/problem_check.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "anesi/core/beliefs.h"
+#include "anesi/core/error.h"
+#include "anesi/exact/automaton_inference.h"
+#include "anesi/pruners/sat_pruner.h"
+
+namespace anesi {
+namespace {
+
+using Row = std::vector<std::int64_t>;
+
+constexpr double kSmall = 20000;  // worlds, for brute force
+constexpr std::int64_t kWorlds = 1000, kWalks = 100;
+constexpr const char* kPruner = "pruner";
+
+Row row_of(const torch::Tensor& matrix, std::int64_t row) {
+  const auto values = matrix[row].contiguous();
+  return {values.const_data_ptr<std::int64_t>(), values.const_data_ptr<std::int64_t>() + values.numel()};
+}
+
+std::vector<bool> ask(std::int64_t domain, const std::function<void(Mask)>& pruner) {
+  const auto mask = std::make_unique<bool[]>(static_cast<std::size_t>(domain));
+  pruner(Mask(mask.get(), static_cast<std::size_t>(domain)));
+  return std::vector<bool>(mask.get(), mask.get() + domain);
+}
+
+// Compares masks with what follows in `points`, sorted rows, below every prefix. Returns the first difference, or "".
+std::string compare_prefixes(const std::vector<Row>& points, std::size_t begin, std::size_t end, Row& partial,
+                             std::size_t depth, const std::function<std::vector<bool>(std::int64_t)>& allowed,
+                             std::int64_t& prefixes) {
+  if (depth == partial.size()) return "";
+  ++prefixes;
+  const auto mask = allowed(static_cast<std::int64_t>(depth));
+  std::vector<bool> expected(mask.size(), false);
+  for (auto index = begin; index < end; ++index) {
+    if (points[index][depth] != kNone) expected[static_cast<std::size_t>(points[index][depth])] = true;
+  }
+  for (std::size_t value = 0; value < mask.size(); ++value) {
+    if (mask[value] == expected[value]) continue;
+    return fmt::format("value {} of variable {} after ({}) is {} but {}", value, depth,
+                       fmt::join(partial.begin(), partial.begin() + static_cast<std::ptrdiff_t>(depth), ", "),
+                       mask[value] ? "allowed" : "forbidden", expected[value] ? "can be completed" : "cannot");
+  }
+  for (auto first = begin; first < end;) {
+    auto last = first;
+    const auto value = points[first][depth];
+    while (last < end && points[last][depth] == value) ++last;
+    partial[depth] = value;
+    const auto difference = compare_prefixes(points, first, last, partial, depth + 1, allowed, prefixes);
+    partial[depth] = kUnset;
+    if (!difference.empty()) return difference;
+    first = last;
+  }
+  return "";
+}
+
+Finding brute_force(const Problem& problem, const Pruner& pruner) {
+  std::map<Row, std::vector<Row>> worlds_of;
+  problem.worlds().for_each_point(
+      [&](Values world) { worlds_of[apply_checked(problem, world)].emplace_back(world.begin(), world.end()); });
+  std::int64_t prefixes = 0;
+  Row partial(static_cast<std::size_t>(problem.worlds().variables()), kUnset);
+  for (const auto& [output, worlds] : worlds_of) {
+    const auto difference = compare_prefixes(
+        worlds, 0, worlds.size(), partial, 0,
+        [&, &known = output](std::int64_t variable) {
+          return ask(problem.worlds().domain(variable),
+                     [&](Mask mask) { pruner.allow_worlds(known, partial, variable, mask); });
+        },
+        prefixes);
+    if (!difference.empty()) {
+      return {kPruner, false,
+              fmt::format("differs from brute force: for output ({}), {}", fmt::join(output, ", "), difference)};
+    }
+  }
+  std::vector<Row> outputs;
+  for (const auto& [output, worlds] : worlds_of) outputs.push_back(output);
+  Row unknown(static_cast<std::size_t>(problem.outputs().variables()), kUnset);
+  const auto difference = compare_prefixes(
+      outputs, 0, outputs.size(), unknown, 0,
+      [&](std::int64_t variable) {
+        return ask(problem.outputs().domain(variable),
+                   [&](Mask mask) { pruner.allow_outputs(unknown, variable, mask); });
+      },
+      prefixes);
+  if (!difference.empty()) return {kPruner, false, "differs from brute force: of outputs, " + difference};
+  return {kPruner, true, fmt::format("equals brute force on all {} prefixes", prefixes)};
+}
+
+// Follows random allowed choices to the end, and checks that the way to the world that was drawn stays open.
+Finding random_walks(const Problem& problem, const Pruner& pruner, const torch::Tensor& worlds,
+                     const torch::Tensor& outputs, const at::Generator& generator) {
+  const auto variables = problem.worlds().variables();
+  for (std::int64_t walk = 0; walk < kWalks; ++walk) {
+    const auto world = row_of(worlds, walk), output = row_of(outputs, walk);
+    Row truth(world.size(), kUnset), free(world.size(), kUnset);
+    for (std::int64_t variable = 0; variable < variables; ++variable) {
+      const auto place = static_cast<std::size_t>(variable);
+      const auto domain = problem.worlds().domain(variable);
+      const auto on_the_way = ask(domain, [&](Mask mask) { pruner.allow_worlds(output, truth, variable, mask); });
+      if (!on_the_way[static_cast<std::size_t>(world[place])]) {
+        return {kPruner, false,
+                fmt::format("forbids value {} of variable {} on the way to a world that gives the output", world[place],
+                            variable)};
+      }
+      truth[place] = world[place];
+      const auto open = ask(domain, [&](Mask mask) { pruner.allow_worlds(output, free, variable, mask); });
+      const auto count = std::ranges::count(open, true);
+      if (count == 0) {
+        return {kPruner, false, fmt::format("leads into a dead end at variable {}", variable)};
+      }
+      auto chosen = torch::randint(count, {1}, generator, torch::kInt64).item<std::int64_t>();
+      for (std::int64_t value = 0; value < domain; ++value) {
+        if (open[static_cast<std::size_t>(value)] && chosen-- == 0) free[place] = value;
+      }
+    }
+    if (apply_checked(problem, free) != output) {
+      return {kPruner, false, fmt::format("allowed a world that gives another output: ({})", fmt::join(free, ", "))};
+    }
+  }
+  return {kPruner, true,
+          fmt::format("agrees with c on {} random walks of {} choices", kWalks, problem.worlds().variables())};
+}
+
+// At a whole world, changing one variable must be allowed exactly where it leaves the output as it is.
+Finding check_formula(const Problem& problem, const torch::Tensor& worlds, const torch::Tensor& outputs) {
+  const auto pruner = make_sat_pruner(problem);
+  std::int64_t checked = 0;
+  for (std::int64_t row = 0; row < std::min<std::int64_t>(worlds.size(0), kWalks); ++row) {
+    auto world = row_of(worlds, row);
+    const auto output = row_of(outputs, row);
+    const auto variable = row % problem.worlds().variables();
+    const auto domain = problem.worlds().domain(variable);
+    const auto allowed = ask(domain, [&](Mask mask) { pruner->allow_worlds(output, world, variable, mask); });
+    for (std::int64_t value = 0; value < domain; ++value, ++checked) {
+      world[static_cast<std::size_t>(variable)] = value;
+      if (allowed[static_cast<std::size_t>(value)] != (apply_checked(problem, world) == output)) {
+        return {"formula", false, fmt::format("disagrees with c at world ({})", fmt::join(world, ", "))};
+      }
+    }
+  }
+  return {"formula", true, fmt::format("agrees with c on {} worlds", checked)};
+}
+
+}  // namespace
+
+std::vector<Finding> check_problem(const Problem& problem, std::uint64_t seed) {
+  std::vector<Finding> findings;
+  const auto generator = at::make_generator<at::CPUGeneratorImpl>(seed);
+  const auto worlds = sample_worlds(uniform_beliefs(kWorlds, problem.worlds()), generator);
+  torch::Tensor outputs;
+  try {
+    outputs = problem.apply_batch(worlds);
+    findings.push_back({"outputs", true, fmt::format("inside their space for {} worlds", kWorlds)});
+  } catch (const Error& error) {
+    findings.push_back({"outputs", false, error.what()});
+    return findings;
+  }
+  // Again in another order, so that neighbours in a batch and on threads differ, and one at a time.
+  const auto order = torch::randperm(kWorlds, generator, torch::kInt64);
+  bool same = torch::equal(problem.apply_batch(worlds.index_select(0, order)), outputs.index_select(0, order));
+  for (std::int64_t row = 0; row < kWorlds && same; ++row) {
+    same = apply_checked(problem, row_of(worlds, row)) == row_of(outputs, row);
+  }
+  findings.push_back({"deterministic", same,
+                      same ? "the same outputs again, in batches over threads and one at a time"
+                           : "gives different outputs for the same world; c must depend on the world alone"});
+  if (const auto automaton = problem.automaton()) {
+    const auto log_prob =
+        make_automaton_inference(automaton)->log_prob(certain_beliefs(worlds, problem.worlds()), outputs);
+    const bool good = (log_prob == 0).all().item<bool>();
+    findings.push_back({"automaton", good, good ? "gives the outputs of c" : "gives other outputs than c"});
+  }
+  if (const auto pruner = problem.pruner()) {
+    findings.push_back(problem.worlds().points() <= kSmall
+                           ? brute_force(problem, *pruner)
+                           : random_walks(problem, *pruner, worlds, outputs, generator));
+  }
+  if (problem.cnf()) findings.push_back(check_formula(problem, worlds, outputs));
+  return findings;
+}
+
+std::optional<bool> pruner_exact(const std::vector<Finding>& findings) {
+  for (const auto& finding : findings) {
+    if (finding.name == kPruner) return finding.good;
+  }
+  return std::nullopt;
+}
+
+}  // namespace anesi

@@ -1,0 +1,189 @@
+// anesi check: is a problem well posed, and how good is a run's q?
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "anesi/check/model_check.h"
+#include "anesi/check/problem_check.h"
+#include "anesi/cli/command.h"
+#include "anesi/core/beliefs.h"
+#include "anesi/exact/exact_model.h"
+#include "anesi/models/beam.h"
+#include "anesi/models/sample.h"
+#include "anesi/priors/fixed_dirichlet.h"
+
+namespace anesi::cli {
+namespace {
+
+struct CheckFlags {
+  CommonFlags common;
+  std::string target;
+  std::vector<std::string> settings;
+  std::int64_t beliefs = 200, samples = 100, seed = 0;
+};
+
+// The report of both kinds of check, as lines for people and keys for programs.
+class Report {
+ public:
+  Report() {
+    for (const auto* key : {"pruner_exact", "tv_prior", "tv_perceived", "kl_prior", "kl_perceived", "mpe_agreement",
+                            "satisfied", "exploitable"}) {
+      json_[key] = nullptr;
+    }
+    json_["notes"] = nlohmann::ordered_json::array();
+  }
+
+  void set(const std::string& key, nlohmann::ordered_json value) { json_[key] = std::move(value); }
+  void line(bool good, const std::string& what, const std::string& words) {
+    json_["notes"].push_back(fmt::format("{}: {}", what, words));
+    text_ += fmt::format("{}  {:<24} {}\n", good ? "ok  " : "BAD ", what, words);
+    good_ = good_ && good;
+  }
+
+  bool good() const { return good_; }
+  std::string text() const { return text_; }
+  std::string json() const { return json_.dump() + "\n"; }
+
+ private:
+  nlohmann::ordered_json json_;
+  std::string text_;
+  bool good_ = true;
+};
+
+void examine_problem(const Problem& problem, std::uint64_t seed, Report& report) {
+  const auto findings = check_problem(problem, seed);
+  for (const auto& finding : findings) report.line(finding.good, finding.name, finding.words);
+  if (const auto exact = pruner_exact(findings)) report.set("pruner_exact", *exact);
+}
+
+std::string in_words(double distance) {
+  return distance < 0.01 ? "nearly exact" : distance < 0.1 ? "close" : distance < 0.4 ? "rough" : "far off";
+}
+
+// q against exact inference on some beliefs; "prior" or "perceived".
+void examine_distance(const SavedModel& saved, const ExactInference& exact, const torch::Tensor& beliefs,
+                      const std::string& name, const CheckFlags& flags, const at::Generator& generator,
+                      Report& report) {
+  const auto distance =
+      sampled_distance(*saved.model.prediction, *saved.task.problem, exact, beliefs, flags.samples, generator);
+  report.set("tv_" + name, distance.total_variation);
+  report.set("kl_" + name, distance.divergence);
+  report.line(
+      true, fmt::format("q, {}", name),
+      fmt::format("total variation {:.4f}, KL {:.4f} nats from exact on {} beliefs: {}", distance.total_variation,
+                  distance.divergence, beliefs.size(0), in_words(distance.total_variation)));
+}
+
+void examine_certificate(const SavedModel& saved, const torch::Tensor& beliefs, const std::string& name,
+                         const CheckFlags& flags, const at::Generator& generator, Report& report) {
+  const auto certificate = certify(*saved.model.prediction, *saved.task.problem, beliefs, flags.samples, generator);
+  report.set("certificate_" + name, {{"mean", certificate.mean},
+                                     {"margin", certificate.margin},
+                                     {"largest", certificate.bounds.max().item<double>()}});
+  const auto worst = certificate.bounds.argmax().item<std::int64_t>();
+  report.line(true, fmt::format("certificate, {}", name),
+              fmt::format("total variation at most {:.5f} ± {:.5f} on average (95 %), {:.5f} ± {:.5f} at worst, "
+                          "whatever the exact answer",
+                          certificate.mean, certificate.margin, certificate.bounds[worst].item<double>(),
+                          certificate.margins[worst].item<double>()));
+}
+
+void examine_run(const SavedModel& saved, const Dataset& data, const CheckFlags& flags, Report& report) {
+  const auto& problem = *saved.task.problem;
+  const auto generator = at::make_generator<at::CPUGeneratorImpl>(static_cast<std::uint64_t>(flags.seed));
+  const auto examples = std::min(data.size(), flags.beliefs);
+  const auto perceived = saved.beliefs(data.batch(0, examples).inputs);
+  const auto prior = FixedDirichlet(problem.worlds(), 0.2).sample(flags.beliefs, generator);
+  const auto degenerate =
+      torch::cat({uniform_beliefs(1, problem.worlds()),
+                  certain_beliefs(sample_worlds(uniform_beliefs(20, problem.worlds()), generator), problem.worlds())});
+  if (const auto exact = find_exact(problem)) {
+    examine_distance(saved, *exact, prior, "prior", flags, generator, report);
+    examine_distance(saved, *exact, perceived, "perceived", flags, generator, report);
+    examine_distance(saved, *exact, degenerate, "degenerate", flags, generator, report);
+    if (saved.model.explanation) {
+      const auto outputs =
+          beam_search(*saved.model.prediction, perceived, saved.configuration->eval.beam, saved.pruning.get())
+              .values.select(1, 0)
+              .contiguous();
+      const auto agreement = mpe_agreement(*saved.model.explanation, *exact, {perceived, outputs},
+                                           saved.configuration->eval.beam, saved.pruning.get());
+      report.set("mpe_agreement", agreement);
+      report.line(
+          true, "explanations",
+          fmt::format("the most probable one is the exact one for {:.2f} % of {} inputs", 100 * agreement, examples));
+    }
+  } else {
+    report.line(true, "exact inference", "not at hand for this problem; q cannot be compared with it");
+  }
+  if (saved.model.prediction->multilinear()) {
+    examine_certificate(saved, prior, "prior", flags, generator, report);
+    examine_certificate(saved, perceived, "perceived", flags, generator, report);
+  }
+  if (saved.model.explanation) {
+    const auto outputs =
+        beam_search(*saved.model.prediction, perceived, saved.configuration->eval.beam, saved.pruning.get())
+            .values.select(1, 0)
+            .contiguous();
+    double satisfied = 0;
+    const auto draws = std::max<std::int64_t>(1, flags.samples / 10);
+    for (std::int64_t draw = 0; draw < draws; ++draw) {
+      const auto worlds = sample(*saved.model.explanation, {perceived, outputs}, generator, saved.pruning.get()).values;
+      satisfied += (problem.apply_batch(worlds) == outputs).all(1).to(torch::kFloat64).mean().item<double>();
+    }
+    satisfied /= static_cast<double>(draws);
+    report.set("satisfied", satisfied);
+    report.line(!saved.pruning || satisfied == 1, "guarantee",
+                fmt::format("{:.2f} % of {} sampled worlds give the predicted output, {} pruning", 100 * satisfied,
+                            draws * examples, saved.pruning ? "with" : "without"));
+  }
+  const auto exploits = check_exploits(*saved.model.prediction, problem, 200, generator);
+  report.set("exploitable", exploits.exploitable());
+  report.line(!exploits.exploitable(), "exploits",
+              fmt::format("loss {:.4f} at the truth, {:.4f} at the cheapest degenerate belief ({}): {}", exploits.truth,
+                          exploits.cheapest_loss, exploits.cheapest,
+                          exploits.exploitable() ? "perception can exploit this q" : "the truth is cheapest"));
+}
+
+int check(const CheckFlags& flags) {
+  const auto context = flags.common.context();
+  Report report;
+  if (tasks().contains(flags.target) && !std::filesystem::exists(flags.target)) {
+    Configuration configuration(flags.target);
+    for (const auto& setting : flags.settings) configuration.table().set(setting);
+    examine_problem(*configuration.make_task(context).problem, static_cast<std::uint64_t>(flags.seed), report);
+  } else {
+    if (!std::filesystem::exists(flags.target)) {
+      throw UsageError(fmt::format("{}: neither a task nor a run; `anesi tasks` lists the tasks", flags.target));
+    }
+    if (!flags.settings.empty()) throw UsageError("--set is for checking a task; a run has its options already");
+    const auto saved = load_run(flags.target, context);
+    const auto data = saved.task.load();
+    examine_problem(*saved.task.problem, static_cast<std::uint64_t>(flags.seed), report);
+    examine_run(saved, data.test, flags, report);
+  }
+  std::cout << (flags.common.json ? report.json() : report.text());
+  return report.good() ? 0 : kFailed;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("check", "is a problem well posed, its pruner exact, a run's q calibrated?");
+  auto flags = std::make_shared<CheckFlags>();
+  command->add_option("TARGET", flags->target, "a task, or a run directory")->required();
+  command->add_option("--set", flags->settings, "an option of the task, name=value; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--beliefs", flags->beliefs, "how many beliefs to look at (default 200)")
+      ->check(CLI::Range(1, 1000000));
+  command->add_option("--samples", flags->samples, "outputs or worlds sampled for each (default 100)")
+      ->check(CLI::Range(1, 1000000));
+  command->add_option("--seed", flags->seed, "decides every random draw (default 0)")->check(CLI::NonNegativeNumber);
+  flags->common.add_to(*command);
+  command->footer(
+      "Exits with 1 where something is wrong.\n"
+      "Examples:\n  anesi check mnist-add --set task.digits=2\n  anesi check runs/four --json");
+  command->callback([flags, &exit_code] { exit_code = check(*flags); });
+}
+
+}  // namespace anesi::cli

@@ -1,0 +1,130 @@
+// anesi explain: the most likely worlds behind an output.
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "anesi/cli/command.h"
+#include "anesi/cli/rollout_svg.h"
+#include "anesi/core/beliefs.h"
+#include "anesi/io/files.h"
+#include "anesi/models/beam.h"
+
+namespace anesi::cli {
+namespace {
+
+struct ExplainFlags {
+  CommonFlags common;
+  InputFlags input;
+  std::string run, output, svg;
+  std::int64_t top = 5;
+};
+
+// Throws Error where the problem's pruner knows that no world gives the output.
+void check_possible(const SavedModel& saved, const std::vector<std::int64_t>& output) {
+  const auto pruner = saved.task.problem->pruner();
+  if (!pruner) return;
+  const auto& worlds = saved.task.problem->worlds();
+  const std::vector<std::int64_t> nothing(static_cast<std::size_t>(worlds.variables()), kUnset);
+  const auto domain = static_cast<std::size_t>(worlds.domain(0));
+  const auto mask = std::make_unique<bool[]>(domain);
+  pruner->allow_worlds(output, nothing, 0, Mask(mask.get(), domain));
+  if (std::none_of(mask.get(), mask.get() + domain, [](bool allowed) { return allowed; })) {
+    throw Error(fmt::format("no world gives this output: {}", saved.task.show_output(output)));
+  }
+}
+
+void explain_one(const ExplainFlags& flags) {
+  const auto saved = load_run(flags.run, flags.common.context());
+  if (!saved.model.explanation) {
+    throw UsageError("this run only predicts; train one that explains with --set q.variant=explain");
+  }
+  const auto& task = saved.task;
+  const auto given = flags.input.read(saved);
+  const auto beliefs = saved.beliefs(given.inputs);
+  const auto beam_width = std::max(flags.top, saved.configuration->eval.beam);
+  std::vector<std::int64_t> output;
+  if (flags.output.empty()) {
+    output = row_values(beam_search(*saved.model.prediction, beliefs, beam_width, saved.pruning.get()).values[0], 0);
+  } else {
+    output = task.read_output(flags.output);
+    if (const auto complaint = task.problem->outputs().complaint(output); !complaint.empty()) {
+      throw UsageError(fmt::format("--output {}: {}", flags.output, complaint));
+    }
+    check_possible(saved, output);
+  }
+  const auto outputs = torch::tensor(output).unsqueeze(0);
+  const auto share = saved.model.prediction->log_prob(beliefs, outputs).exp().item<double>();
+  const auto beam = explain(*saved.model.explanation, {beliefs, outputs}, beam_width, saved.pruning.get());
+  const auto read = row_values(most_likely_worlds(beliefs), 0);
+
+  nlohmann::ordered_json json{{"task", saved.configuration->task_name},
+                              {"read", task.show_world(read)},
+                              {"world", read},
+                              {"output", task.show_output(output)},
+                              {"probability", share}};
+  json["explanations"] = nlohmann::ordered_json::array();
+  auto text = fmt::format("read {}, which gives {}\n{} {} (q {:.4f} %)\n", task.show_world(read),
+                          task.show_output(apply_checked(*task.problem, read)),
+                          flags.output.empty() ? "predicted" : "explaining", task.show_output(output), 100 * share);
+  std::vector<std::int64_t> best;
+  for (std::int64_t place = 0; place < std::min(flags.top, beam.values.size(1)); ++place) {
+    const auto probability = beam.log_prob[0][place].exp().item<double>();
+    if (probability == 0) break;
+    const auto world = row_values(beam.values[0], place);
+    const bool satisfied = apply_checked(*task.problem, world) == output;
+    if (best.empty()) best = world;
+    const auto row = torch::tensor(world).unsqueeze(0);
+    nlohmann::ordered_json item{{"text", task.show_world(world)},
+                                {"world", world},
+                                {"probability", probability},
+                                {"belief", world_log_prob(beliefs, row).exp().item<double>()},
+                                {"satisfied", satisfied}};
+    std::string changes;
+    for (std::size_t variable = 0; variable < world.size(); ++variable) {
+      if (world[variable] == read[variable]) continue;
+      item["changed"].push_back(variable);
+      const auto sure = beliefs[0][static_cast<std::int64_t>(variable)];
+      if (changes.size() < 200) {
+        changes += fmt::format("{}variable {}: {} ({:.2f} %) read as {} ({:.2f} %)", changes.empty() ? "" : "; ",
+                               variable + 1, world[variable], 100 * sure[world[variable]].item<double>(),
+                               read[variable], 100 * sure[read[variable]].item<double>());
+      }
+    }
+    json["explanations"].push_back(item);
+    text += fmt::format("{:>9.4f} %  {}{}{}\n", 100 * probability, task.show_world(world),
+                        satisfied ? "" : "  (gives another output)", changes.empty() ? "  as read" : "  " + changes);
+  }
+  if (best.empty()) throw Error(fmt::format("no world found that gives this output: {}", task.show_output(output)));
+  if (given.label.defined()) {
+    json["label"] = task.show_output(row_values(given.label, 0));
+    text += fmt::format("label {}\n", task.show_output(row_values(given.label, 0)));
+  }
+  if (!flags.svg.empty()) {
+    const auto steps = trace(saved.model, beliefs, output, best, saved.pruning.get());
+    write_file_atomically(flags.svg, rollout_svg(steps, fmt::format("{} = {}, q {:.2f} %", task.show_world(best),
+                                                                    task.show_output(output), 100 * share)));
+    json["svg"] = flags.svg;
+    text += fmt::format("drawn in {}\n", flags.svg);
+  }
+  std::cout << (flags.common.json ? json.dump() + "\n" : text);
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, int&) {
+  auto* command = app.add_subcommand("explain", "most likely worlds behind an output, ranked, with probabilities");
+  auto flags = std::make_shared<ExplainFlags>();
+  command->add_option("RUN", flags->run, "a run directory")->required();
+  flags->input.add_to(*command);
+  command->add_option("--output", flags->output, "the output to explain (default: the predicted one)");
+  command->add_option("--top", flags->top, "how many worlds to show (default 5)")->check(CLI::Range(1, 10000));
+  command->add_option("--svg", flags->svg, "draw the choices that led to the first of them into this file");
+  flags->common.add_to(*command);
+  command->footer(
+      "Probabilities are q(w|y,P). An output that no world gives is an error.\n"
+      "Examples:\n  anesi explain runs/four --index 7\n  anesi explain runs/four --index 7 --output 135 --top 3\n"
+      "  anesi explain runs/four --index 7 --svg rollout.svg");
+  command->callback([flags] { explain_one(*flags); });
+}
+
+}  // namespace anesi::cli

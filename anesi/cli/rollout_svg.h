@@ -1,0 +1,13 @@
+// A picture of a rollout, as in the paper's figure 2: the tree of choices, and what the pruner struck out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "anesi/models/trace.h"
+
+namespace anesi::cli {
+
+std::string rollout_svg(const std::vector<TracedStep>& steps, const std::string& title);
+
+}  // namespace anesi::cli

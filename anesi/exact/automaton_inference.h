@@ -1,0 +1,20 @@
+// Exact inference in a function with a finite memory: dynamic programming over its states.
+//
+// Linear in the length. Addition's two states are the carry. Runs in 64 bits with the state normalised at each step and
+// the logarithms of the normalisers added up.
+#pragma once
+
+#include <memory>
+
+#include "anesi/core/automaton.h"
+#include "anesi/core/exact_inference.h"
+#include "anesi/models/inference_model.h"
+
+namespace anesi {
+
+std::unique_ptr<ExactInference> make_automaton_inference(std::shared_ptr<const Automaton> automaton);
+
+// The same as models: p(y|P) and p(w|y,P) for sampling and beam search. They have no weights.
+InferenceModel make_automaton_model(const Automaton& automaton, const Space& worlds, const Space& outputs);
+
+}  // namespace anesi

@@ -1,0 +1,299 @@
+#include "anesi/exact/circuit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "anesi/core/error.h"
+#include "anesi/core/thread_pool.h"
+
+namespace anesi {
+namespace {
+
+constexpr double kImpossible = -std::numeric_limits<double>::infinity();
+// The logarithm that stands for a weight of zero while derivatives are taken: small enough to change nothing, large
+// enough that what it is divided by again does not vanish.
+constexpr double kNearlyImpossible = -600;
+
+double log_sum(const double* values, std::int64_t size) {
+  const double largest = *std::max_element(values, values + size);
+  if (largest == kImpossible) return kImpossible;
+  double sum = 0;
+  for (std::int64_t index = 0; index < size; ++index) sum += std::exp(values[index] - largest);
+  return largest + std::log(sum);
+}
+
+}  // namespace
+
+double Circuit::weigh(const Weights& weights, std::vector<double>& values, bool best) const {
+  if (nodes_.empty()) return kImpossible;
+  values.resize(nodes_.size());
+  std::vector<double> terms;
+  for (std::size_t index = 0; index < nodes_.size(); ++index) {
+    const auto& node = nodes_[index];
+    if (node.kind == Kind::kLiteral) {
+      values[index] = weights[static_cast<std::size_t>(node.literal + variables_)];
+    } else if (node.kind == Kind::kProduct) {
+      double sum = 0;
+      for (auto part = node.begin; part < node.end; ++part) {
+        sum += values[static_cast<std::size_t>(parts_[static_cast<std::size_t>(part)])];
+      }
+      values[index] = sum;
+    } else {
+      terms.clear();
+      for (auto part = node.begin; part < node.end; ++part) {
+        terms.push_back(values[static_cast<std::size_t>(parts_[static_cast<std::size_t>(part)])]);
+      }
+      values[index] =
+          best ? *std::ranges::max_element(terms) : log_sum(terms.data(), static_cast<std::int64_t>(terms.size()));
+    }
+  }
+  return values.back();
+}
+
+double Circuit::models() const {
+  if (nodes_.empty()) return 0;
+  std::vector<double> counts(nodes_.size());
+  for (std::size_t index = 0; index < nodes_.size(); ++index) {
+    const auto& node = nodes_[index];
+    const bool sums = node.kind == Kind::kSum;
+    counts[index] = sums ? 0 : 1;
+    for (auto part = node.begin; part < node.end; ++part) {
+      const auto count = counts[static_cast<std::size_t>(parts_[static_cast<std::size_t>(part)])];
+      counts[index] = sums ? counts[index] + count : counts[index] * count;
+    }
+  }
+  return counts.back();
+}
+
+double Circuit::log_count(const Weights& weights) const {
+  std::vector<double> values;
+  return weigh(weights, values, /*best=*/false);
+}
+
+double Circuit::log_count(const Weights& weights, Weights& derivative) const {
+  derivative.assign(weights.size(), 0);
+  std::vector<double> values;
+  const auto total = weigh(weights, values, /*best=*/false);
+  if (total == kImpossible) return total;
+  std::vector<double> flow(nodes_.size(), 0);
+  flow.back() = 1;
+  for (auto index = nodes_.size(); index-- > 0;) {
+    const auto& node = nodes_[index];
+    if (flow[index] == 0) continue;
+    if (node.kind == Kind::kLiteral) {
+      derivative[static_cast<std::size_t>(node.literal + variables_)] += flow[index];
+      continue;
+    }
+    for (auto place = node.begin; place < node.end; ++place) {
+      const auto part = static_cast<std::size_t>(parts_[static_cast<std::size_t>(place)]);
+      flow[part] += node.kind == Kind::kProduct ? flow[index] : flow[index] * std::exp(values[part] - values[index]);
+    }
+  }
+  return total;
+}
+
+template <typename Choose>
+void Circuit::descend(std::vector<bool>& model, Choose choose) const {
+  model.assign(static_cast<std::size_t>(variables_) + 1, false);
+  std::vector<std::int32_t> open{static_cast<std::int32_t>(nodes_.size()) - 1};
+  while (!open.empty()) {
+    const auto& node = nodes_[static_cast<std::size_t>(open.back())];
+    open.pop_back();
+    if (node.kind == Kind::kLiteral) {
+      model[static_cast<std::size_t>(std::abs(node.literal))] = node.literal > 0;
+    } else if (node.kind == Kind::kProduct) {
+      open.insert(open.end(), parts_.begin() + node.begin, parts_.begin() + node.end);
+    } else {
+      open.push_back(parts_[static_cast<std::size_t>(choose(node))]);
+    }
+  }
+}
+
+double Circuit::best_model(const Weights& weights, std::vector<bool>& model) const {
+  std::vector<double> values;
+  const auto best = weigh(weights, values, /*best=*/true);
+  model.assign(static_cast<std::size_t>(variables_) + 1, false);
+  if (best == kImpossible) return best;
+  descend(model, [&](const Node& node) {
+    const auto value = [&](std::int32_t place) {
+      return values[static_cast<std::size_t>(parts_[static_cast<std::size_t>(place)])];
+    };
+    auto chosen = node.begin;
+    for (auto place = node.begin; place < node.end; ++place) {
+      if (value(place) > value(chosen)) chosen = place;
+    }
+    return chosen;
+  });
+  return best;
+}
+
+void Circuit::sample_model(const Weights& weights, std::vector<bool>& model,
+                           const std::function<double()>& uniform) const {
+  std::vector<double> values;
+  if (weigh(weights, values, /*best=*/false) == kImpossible) {
+    throw Error("no world of positive probability gives the output");
+  }
+  descend(model, [&](const Node& node) {
+    std::vector<double> terms;
+    for (auto place = node.begin; place < node.end; ++place) {
+      terms.push_back(values[static_cast<std::size_t>(parts_[static_cast<std::size_t>(place)])]);
+    }
+    const auto total = log_sum(terms.data(), static_cast<std::int64_t>(terms.size()));
+    double left = uniform();
+    auto chosen = node.begin;
+    for (auto place = node.begin; place < node.end; ++place) {
+      const auto share = std::exp(terms[static_cast<std::size_t>(place - node.begin)] - total);
+      if (share == 0) continue;
+      chosen = place;
+      left -= share;
+      if (left < 0) break;
+    }
+    return chosen;
+  });
+}
+
+namespace {
+
+class CircuitInference final : public ExactInference {
+ public:
+  CircuitInference(const Problem& problem, Cnf cnf, double seconds)
+      : worlds_(problem.worlds()),
+        outputs_(problem.outputs()),
+        cnf_(std::move(cnf)),
+        circuit_(Circuit::compile(cnf_.variables(), cnf_.clauses(), seconds)) {}
+
+  torch::Tensor log_prob(const torch::Tensor& beliefs, const torch::Tensor& outputs) const override {
+    const bool differentiable = torch::GradMode::is_enabled() && beliefs.requires_grad();
+    return Count::apply(beliefs.to(torch::kCPU, torch::kFloat64).contiguous(), outputs.to(torch::kCPU).contiguous(),
+                        this, differentiable)
+        .to(beliefs.device());
+  }
+
+  MostProbable most_probable(const torch::Tensor& beliefs, const torch::Tensor& outputs) const override {
+    auto log_probs = torch::empty({beliefs.size(0)}, torch::kFloat64);
+    auto worlds = torch::zeros({beliefs.size(0), worlds_.variables()}, torch::kInt64);
+    for_each_row(beliefs, outputs, [&](std::int64_t row, const Circuit::Weights& weights) {
+      std::vector<bool> model;
+      log_probs.mutable_data_ptr<double>()[row] = circuit_.best_model(weights, model);
+      write_world(model, worlds.mutable_data_ptr<std::int64_t>() + row * worlds_.variables());
+    });
+    return {worlds, log_probs};
+  }
+
+  torch::Tensor sample(const torch::Tensor& beliefs, const torch::Tensor& outputs,
+                       at::Generator generator) const override {
+    auto worlds = torch::zeros({beliefs.size(0), worlds_.variables()}, torch::kInt64);
+    // A generator of its own for each row, so that draws do not depend on which thread comes first.
+    const auto seeds = torch::randint(std::int64_t{1} << 62, {beliefs.size(0)}, std::move(generator), torch::kInt64);
+    const auto* const seed = seeds.const_data_ptr<std::int64_t>();
+    for_each_row(beliefs, outputs, [&](std::int64_t row, const Circuit::Weights& weights) {
+      std::mt19937_64 engine(static_cast<std::uint64_t>(seed[row]));
+      std::uniform_real_distribution<double> uniform(0, 1);
+      std::vector<bool> model;
+      circuit_.sample_model(weights, model, [&] { return uniform(engine); });
+      write_world(model, worlds.mutable_data_ptr<std::int64_t>() + row * worlds_.variables());
+    });
+    return worlds;
+  }
+
+ private:
+  // The derivative is found on the way forward, since both take the same pass.
+  class Count : public torch::autograd::Function<Count> {
+   public:
+    static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& beliefs,
+                                 const torch::Tensor& outputs, const CircuitInference* self, bool differentiable) {
+      auto result = torch::empty({beliefs.size(0)}, torch::kFloat64);
+      auto gradient = differentiable ? torch::zeros_like(beliefs) : torch::Tensor();
+      self->for_each_row(beliefs, outputs, [&](std::int64_t row, const Circuit::Weights& weights) {
+        result.mutable_data_ptr<double>()[row] = self->circuit_.log_count(weights);
+        if (gradient.defined()) self->differentiate(row, beliefs, weights, gradient);
+      });
+      if (gradient.defined()) context->save_for_backward({gradient});
+      return result;
+    }
+
+    static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                   const torch::autograd::variable_list& upstream) {
+      const auto gradient = context->get_saved_variables()[0];
+      return {gradient * upstream[0].view({-1, 1, 1}), torch::Tensor(), torch::Tensor(), torch::Tensor()};
+    }
+  };
+
+  // d log p(y|P) / d P, with a weight of zero taken as nearly zero, so that P = 0 has its derivative too.
+  void differentiate(std::int64_t row, const torch::Tensor& beliefs, Circuit::Weights weights,
+                     torch::Tensor& gradient) const {
+    const auto width = beliefs.size(2);
+    for (std::int64_t variable = 0; variable < worlds_.variables(); ++variable) {
+      for (std::int64_t value = 0; value < worlds_.domain(variable); ++value) {
+        auto& weight = weights[static_cast<std::size_t>(cnf_.world(variable, value) + cnf_.variables())];
+        weight = std::max(weight, kNearlyImpossible);
+      }
+    }
+    Circuit::Weights derivative;
+    const auto total = circuit_.log_count(weights, derivative);
+    if (total <= kNearlyImpossible) return;  // impossible however the beliefs move a little
+    auto* const out = gradient.mutable_data_ptr<double>() + row * beliefs.size(1) * width;
+    for (std::int64_t variable = 0; variable < worlds_.variables(); ++variable) {
+      for (std::int64_t value = 0; value < worlds_.domain(variable); ++value) {
+        const auto literal = static_cast<std::size_t>(cnf_.world(variable, value) + cnf_.variables());
+        out[variable * width + value] = derivative[literal] * std::exp(-weights[literal]);
+      }
+    }
+  }
+
+  // Calls visit(row, weights) with the weights of every literal: beliefs for worlds, one or zero for outputs.
+  template <typename Visit>
+  void for_each_row(const torch::Tensor& beliefs, const torch::Tensor& outputs, Visit visit) const {
+    const auto given = beliefs.detach().to(torch::kCPU, torch::kFloat64).contiguous();
+    const auto wanted = outputs.to(torch::kCPU).contiguous();
+    const auto width = given.size(2), variables = given.size(1);
+    parallel_for(given.size(0), 1, [&](std::int64_t begin, std::int64_t end) {
+      Circuit::Weights weights;
+      for (auto row = begin; row < end; ++row) {
+        weights.assign(2 * static_cast<std::size_t>(cnf_.variables()) + 1, 0.0);
+        const auto weight = [&](int literal) -> double& {
+          return weights[static_cast<std::size_t>(literal + cnf_.variables())];
+        };
+        const auto* const belief = given.const_data_ptr<double>() + row * variables * width;
+        for (std::int64_t variable = 0; variable < worlds_.variables(); ++variable) {
+          for (std::int64_t value = 0; value < worlds_.domain(variable); ++value) {
+            weight(cnf_.world(variable, value)) = std::log(belief[variable * width + value]);
+          }
+        }
+        const auto* const output = wanted.const_data_ptr<std::int64_t>() + row * wanted.size(1);
+        for (std::int64_t variable = 0; variable < outputs_.variables(); ++variable) {
+          if (output[variable] == kUnset) continue;
+          for (std::int64_t value = 0; value < outputs_.domain(variable); ++value) {
+            if (value != output[variable]) weight(cnf_.output(variable, value)) = kImpossible;
+          }
+        }
+        visit(row, weights);
+      }
+    });
+  }
+
+  void write_world(const std::vector<bool>& model, std::int64_t* world) const {
+    for (std::int64_t variable = 0; variable < worlds_.variables(); ++variable) {
+      for (std::int64_t value = 0; value < worlds_.domain(variable); ++value) {
+        const auto literal = cnf_.world(variable, value);
+        if (model[static_cast<std::size_t>(std::abs(literal))] == (literal > 0)) world[variable] = value;
+      }
+    }
+  }
+
+  Space worlds_, outputs_;
+  Cnf cnf_;
+  Circuit circuit_;
+};
+
+}  // namespace
+
+std::unique_ptr<ExactInference> make_circuit_inference(const Problem& problem, double seconds) {
+  auto cnf = problem.cnf();
+  if (!cnf) throw Error("circuit: the problem gives no formula (override Problem::cnf)");
+  return std::make_unique<CircuitInference>(problem, std::move(*cnf), seconds);
+}
+
+}  // namespace anesi

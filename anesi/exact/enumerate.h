@@ -1,0 +1,18 @@
+// Exact inference by going through every world: for any function of a small space.
+//
+// Costs the number of worlds, in time and memory, for each belief. Everything else is checked against it.
+#pragma once
+
+#include <memory>
+
+#include "anesi/core/exact_inference.h"
+#include "anesi/core/problem.h"
+
+namespace anesi {
+
+inline constexpr double kMostWorldsEnumerated = 1 << 21;
+
+// Calls c once for every world. Throws Error where there are more than kMostWorldsEnumerated.
+std::unique_ptr<ExactInference> make_enumeration(const Problem& problem);
+
+}  // namespace anesi

@@ -1,0 +1,163 @@
+#include "anesi/exact/exact_model.h"
+
+#include <numeric>
+
+#include "anesi/core/beliefs.h"
+#include "anesi/core/error.h"
+#include "anesi/exact/automaton_inference.h"
+#include "anesi/exact/circuit.h"
+#include "anesi/exact/enumerate.h"
+
+namespace anesi {
+namespace {
+
+// "auto" enumerates only what takes milliseconds.
+constexpr double kFewWorlds = 1 << 16;
+
+std::vector<std::int64_t> natural_order(const Space& space) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(space.variables()));
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+// Chooses the variables of a space in their own order; `weigh` gives the log-probabilities of the next one.
+class StepwiseRollout final : public Rollout {
+ public:
+  using Weigh = std::function<torch::Tensor(const torch::Tensor& beliefs, const torch::Tensor& outputs,
+                                            const torch::Tensor& chosen, std::int64_t variable)>;
+  StepwiseRollout(const Context& context, const Space& space, Weigh weigh)
+      : beliefs_(context.beliefs),
+        outputs_(context.outputs),
+        chosen_(torch::full({context.size(), space.variables()}, kUnset, torch::kInt64)),
+        weigh_(std::move(weigh)) {}
+
+  torch::Tensor next_log_probs() override {
+    return weigh_(beliefs_, outputs_, chosen_, variable_).to(beliefs_.device(), torch::kFloat32);
+  }
+  void advance(const torch::Tensor& values) override { chosen_.select(1, variable_++).copy_(values); }
+  void select(const torch::Tensor& rows) override {
+    beliefs_ = beliefs_.index_select(0, rows);
+    if (outputs_.defined()) outputs_ = outputs_.index_select(0, rows);
+    chosen_ = chosen_.index_select(0, rows);
+  }
+
+ private:
+  torch::Tensor beliefs_, outputs_, chosen_;
+  Weigh weigh_;
+  std::int64_t variable_ = 0;
+};
+
+// Normalised logarithms of weights that are logarithms; where all are impossible, anything goes.
+torch::Tensor normalised(const torch::Tensor& log_weights) {
+  const auto total = log_weights.logsumexp(1, /*keepdim=*/true);
+  const auto even = torch::full_like(log_weights, -std::log(static_cast<double>(log_weights.size(1))));
+  return torch::where(total.isneginf(), even, log_weights - total);
+}
+
+class ExactPrediction final : public SequenceModel {
+ public:
+  ExactPrediction(std::shared_ptr<const ExactInference> inference, const Space& outputs)
+      : SequenceModel(outputs, natural_order(outputs)), inference_(std::move(inference)) {}
+
+  torch::Tensor log_prob(const Context& context, const torch::Tensor& values) override {
+    return inference_->log_prob(context.beliefs, values);
+  }
+
+  std::unique_ptr<Rollout> begin(const Context& context) override {
+    const torch::NoGradGuard no_gradients;
+    return std::make_unique<StepwiseRollout>(
+        context.beliefs, space(),
+        [this](const torch::Tensor& beliefs, const torch::Tensor&, const torch::Tensor& chosen, std::int64_t variable) {
+          std::vector<torch::Tensor> columns;
+          for (std::int64_t value = 0; value < space().domain(variable); ++value) {
+            auto outputs = chosen.clone();
+            outputs.select(1, variable).fill_(value);
+            columns.push_back(inference_->log_prob(beliefs, outputs));
+          }
+          return normalised(torch::stack(columns, 1));
+        });
+  }
+  bool rollouts_have_gradients() const override { return false; }
+  bool multilinear() const override { return true; }
+
+ private:
+  std::shared_ptr<const ExactInference> inference_;
+};
+
+class ExactExplanation final : public SequenceModel {
+ public:
+  ExactExplanation(std::shared_ptr<const ExactInference> inference, const Space& worlds)
+      : SequenceModel(worlds, natural_order(worlds)), inference_(std::move(inference)) {}
+
+  torch::Tensor log_prob(const Context& context, const torch::Tensor& values) override {
+    const auto agrees = inference_->log_prob(certain_beliefs(values, space()), context.outputs);  // 0 or -inf
+    return world_log_prob(context.beliefs, values) + agrees - inference_->log_prob(context.beliefs, context.outputs);
+  }
+
+  std::unique_ptr<Rollout> begin(const Context& context) override {
+    return std::make_unique<StepwiseRollout>(
+        context, space(),
+        [this](const torch::Tensor& beliefs, const torch::Tensor& outputs, const torch::Tensor& chosen,
+               std::int64_t variable) {
+          // Beliefs that are certain of what was chosen.
+          auto given = beliefs.to(torch::kFloat64);
+          if (variable > 0) {
+            const auto certain = torch::one_hot(chosen.slice(1, 0, variable), given.size(2)).to(given.options());
+            given = torch::cat({certain, given.slice(1, variable)}, 1);
+          }
+          const auto marginal =
+              inference_->marginals(given, outputs).select(1, variable).slice(1, 0, space().domain(variable));
+          return normalised(marginal.log());
+        });
+  }
+  bool rollouts_have_gradients() const override { return false; }
+
+  std::optional<MostProbable> most_probable(const Context& context) override {
+    return inference_->most_probable(context.beliefs, context.outputs);
+  }
+
+ private:
+  std::shared_ptr<const ExactInference> inference_;
+};
+
+}  // namespace
+
+const std::vector<std::string>& exact_methods() {
+  static const std::vector<std::string> names{"auto", "automaton", "enumerate", "circuit"};
+  return names;
+}
+
+std::unique_ptr<ExactInference> find_exact(const Problem& problem) {
+  if (auto automaton = problem.automaton()) return make_automaton_inference(std::move(automaton));
+  if (problem.worlds().points() <= kFewWorlds) return make_enumeration(problem);
+  if (problem.cnf()) return make_circuit_inference(problem);
+  if (problem.worlds().points() <= kMostWorldsEnumerated) return make_enumeration(problem);
+  return nullptr;
+}
+
+std::unique_ptr<ExactInference> make_exact(const Problem& problem, const std::string& method) {
+  if (method == "enumerate") return make_enumeration(problem);
+  if (method == "circuit") return make_circuit_inference(problem);
+  if (method == "automaton") {
+    auto automaton = problem.automaton();
+    if (!automaton) throw Error("exact inference by automaton: the problem gives none");
+    return make_automaton_inference(std::move(automaton));
+  }
+  auto inference = find_exact(problem);
+  if (!inference) {
+    throw Error("exact inference: the problem gives no automaton and no formula, and has too many worlds to enumerate");
+  }
+  return inference;
+}
+
+InferenceModel make_exact_model(const Problem& problem, const std::string& method) {
+  const auto automaton = method == "auto" || method == "automaton" ? problem.automaton() : nullptr;
+  if (automaton) return make_automaton_model(*automaton, problem.worlds(), problem.outputs());
+  return models_of(make_exact(problem, method), problem.worlds(), problem.outputs());
+}
+
+InferenceModel models_of(std::shared_ptr<const ExactInference> inference, const Space& worlds, const Space& outputs) {
+  return {std::make_shared<ExactPrediction>(inference, outputs), std::make_shared<ExactExplanation>(inference, worlds)};
+}
+
+}  // namespace anesi

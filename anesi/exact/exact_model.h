@@ -1,0 +1,29 @@
+// Exact inference of whatever kind a problem allows, by name, and as a model.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "anesi/core/exact_inference.h"
+#include "anesi/core/problem.h"
+#include "anesi/models/inference_model.h"
+
+namespace anesi {
+
+// "auto", "automaton", "enumerate", "circuit".
+const std::vector<std::string>& exact_methods();
+
+// "auto" takes the first that the problem allows: its automaton, enumeration of a small space, its formula's circuit.
+// Throws Error where there is none.
+std::unique_ptr<ExactInference> make_exact(const Problem& problem, const std::string& method = "auto");
+// Null where "auto" finds none.
+std::unique_ptr<ExactInference> find_exact(const Problem& problem);
+
+// p(y|P) and p(w|y,P) as models, for sampling, beam search and evaluation; they have no weights.
+InferenceModel make_exact_model(const Problem& problem, const std::string& method = "auto");
+
+// The models of any exact inference: each step asks it about every value of the next variable.
+InferenceModel models_of(std::shared_ptr<const ExactInference> inference, const Space& worlds, const Space& outputs);
+
+}  // namespace anesi

@@ -1,0 +1,105 @@
+#include "anesi/models/prune.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "anesi/core/error.h"
+#include "anesi/core/thread_pool.h"
+
+namespace anesi {
+namespace {
+
+class SymbolicRollout final : public Rollout {
+ public:
+  SymbolicRollout(SequenceModel& model, const Context& context, const Pruner& pruner)
+      : model_(model),
+        pruner_(pruner),
+        rollout_(model.begin(context)),
+        outputs_(context.explains() ? context.outputs.to(torch::kCPU).contiguous() : torch::Tensor()),
+        chosen_(torch::full({context.size(), model.space().variables()}, kUnset, torch::kInt64)) {}
+
+  torch::Tensor next_log_probs() override {
+    const auto log_probs = rollout_->next_log_probs();
+    const auto allowed = ask(log_probs.size(1)).to(log_probs.device());
+    return log_probs.masked_fill(allowed.logical_not(), -INFINITY).log_softmax(1);
+  }
+
+  void advance(const torch::Tensor& values) override {
+    chosen_.select(1, variable()).copy_(values);
+    rollout_->advance(values);
+    ++step_;
+  }
+
+  void select(const torch::Tensor& rows) override {
+    const auto kept = rows.to(torch::kCPU);
+    chosen_ = chosen_.index_select(0, kept);
+    if (outputs_.defined()) outputs_ = outputs_.index_select(0, kept);
+    rollout_->select(rows);
+  }
+
+ private:
+  std::int64_t variable() const { return model_.order()[step_]; }
+
+  // Which values of the next variable each row may take, bool [rows, domain].
+  torch::Tensor ask(std::int64_t domain) const {
+    const auto rows = chosen_.size(0);
+    auto allowed = torch::zeros({rows, domain}, torch::kBool);
+    auto* const masks = allowed.mutable_data_ptr<bool>();
+    const auto row_of = [](const torch::Tensor& matrix, std::int64_t row) {
+      return Values(matrix.const_data_ptr<std::int64_t>() + row * matrix.size(1),
+                    static_cast<std::size_t>(matrix.size(1)));
+    };
+    parallel_for(rows, 64, [&](std::int64_t begin, std::int64_t end) {
+      for (auto row = begin; row < end; ++row) {
+        const Mask mask(masks + row * domain, static_cast<std::size_t>(domain));
+        const auto partial = row_of(chosen_, row);
+        if (outputs_.defined()) {
+          pruner_.allow_worlds(row_of(outputs_, row), partial, variable(), mask);
+        } else {
+          pruner_.allow_outputs(partial, variable(), mask);
+        }
+        if (std::ranges::find(mask, true) != mask.end()) continue;
+        auto message =
+            fmt::format("pruner: no completion of {} ({}) at variable {} ({} marks a value not chosen yet)",
+                        outputs_.defined() ? "world" : "output", fmt::join(partial, ", "), variable(), kUnset);
+        if (outputs_.defined()) message += fmt::format(" for output ({})", fmt::join(row_of(outputs_, row), ", "));
+        throw Error(message);
+      }
+    });
+    return allowed;
+  }
+
+  SequenceModel& model_;
+  const Pruner& pruner_;
+  std::unique_ptr<Rollout> rollout_;
+  torch::Tensor outputs_;  // int64 [rows, outputs] where worlds are chosen
+  torch::Tensor chosen_;   // int64 [rows, variables]
+  std::size_t step_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Rollout> SymbolicPruning::begin(SequenceModel& model, const Context& context) const {
+  return std::make_unique<SymbolicRollout>(model, context, pruner_);
+}
+
+std::unique_ptr<Rollout> begin(SequenceModel& model, const Context& context, const Pruning* pruning) {
+  return pruning == nullptr ? model.begin(context) : pruning->begin(model, context);
+}
+
+torch::Tensor log_prob(SequenceModel& model, const Context& context, const torch::Tensor& values,
+                       const Pruning* pruning) {
+  if (pruning == nullptr) return model.log_prob(context, values);
+  const auto rollout = pruning->begin(model, context);
+  auto total = torch::zeros({context.size()}, context.beliefs.options());
+  for (const auto variable : model.order()) {
+    const auto value = values.select(1, variable);
+    total = total + rollout->next_log_probs().gather(1, value.unsqueeze(1)).squeeze(1);
+    rollout->advance(value);
+  }
+  return total;
+}
+
+}  // namespace anesi

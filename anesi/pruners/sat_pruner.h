@@ -1,0 +1,17 @@
+// A pruner for any problem that gives a formula: asks a SAT solver whether a choice can be completed.
+//
+// Exact, and general, at the price of NP-hard questions. CaDiCaL's incremental interface keeps what it learnt from one
+// question to the next; every thread that asks gets a solver of its own.
+#pragma once
+
+#include <memory>
+
+#include "anesi/core/problem.h"
+#include "anesi/core/pruner.h"
+
+namespace anesi {
+
+// Throws Error where the problem gives no formula, or its formula has no model at all.
+std::unique_ptr<Pruner> make_sat_pruner(const Problem& problem);
+
+}  // namespace anesi
