@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "anesi/cli/bench_inference.h"
 #include "anesi/cli/command.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/models/beam.h"
@@ -23,6 +24,7 @@ struct BenchFlags {
   std::string name, reference, python = "python3";
   std::vector<std::int64_t> digits{1, 4, 15};
   double seconds = 2;
+  std::string svg;
 };
 
 // Random images with labels that are sums of nothing in particular: enough to time with.
@@ -48,9 +50,12 @@ struct Bench {
     data = random_data(*task.problem, 64);
     trainer = std::make_unique<Trainer>(configuration, *task.problem, task.perception, data);
     rows = torch::arange(configuration.batch_size(*task.problem), torch::kInt64);
+    pruner = task.problem->pruner();
     // Fill the prior's window, as it is after the first steps of a training run.
     const torch::NoGradGuard no_gradients;
     const auto beliefs = trainer->perception().forward(data.train.batch(0, 64).inputs);
+    few_beliefs = beliefs.slice(0, 0, rows.size(0)).clone();
+    if (trainer->amortized() == nullptr) return;
     for (int repeat = 0; repeat < 40; ++repeat) trainer->amortized()->prior().observe(beliefs);
     q_beliefs = trainer->amortized()->prior().sample(configuration.q.amortized.samples, generator);
     q_worlds = sample_worlds(q_beliefs, generator);
@@ -61,6 +66,8 @@ struct Bench {
   Task task;
   Splits data;
   std::unique_ptr<Trainer> trainer;
+  std::unique_ptr<Pruner> pruner;
+  torch::Tensor few_beliefs;  // of one batch, as perception emits them
   torch::Tensor rows, q_beliefs, q_worlds, q_outputs;
   at::Generator generator = at::make_generator<at::CPUGeneratorImpl>(1);
 };
@@ -86,6 +93,26 @@ void query(Bench& bench) {
                                        bench.trainer->perception().forward(bench.data.test.batch(0, 1).inputs), 1));
 }
 
+// The exact loss of a batch and its gradient by the beliefs, without perception.
+void exact_loss(Bench& bench) {
+  auto beliefs = bench.few_beliefs.detach().requires_grad_(true);
+  (-bench.trainer->model().prediction->log_prob(beliefs, bench.data.train.outputs.slice(0, 0, beliefs.size(0))).mean())
+      .backward();
+}
+
+// One question to the pruner, half-way through a world.
+void prune_step(Bench& bench) {
+  const auto& output = bench.data.train.outputs;
+  const auto variables = bench.task.problem->worlds().variables();
+  std::vector<std::int64_t> partial(static_cast<std::size_t>(variables), kUnset);
+  const auto* const world = bench.data.train.worlds.const_data_ptr<std::int64_t>();
+  std::copy(world, world + variables / 2, partial.begin());
+  std::array<bool, 10> mask{};
+  bench.pruner->allow_worlds(Values(output.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(output.size(1))),
+                             partial, variables / 2, mask);
+  benchmark::DoNotOptimize(mask);
+}
+
 struct Part {
   std::string name, against;  // of the reference, without its size
   std::string preset;
@@ -107,6 +134,9 @@ std::vector<Part> parts() {
       {"step", "step", "paper", {}, step},
       {"step_bf16", "step", "paper", {"train.precision=bf16"}, step},
       {"step_default", "step", "default", {"train.batch=16"}, step},
+      {"exact_step", "step", "default", {"loss=exact", "train.batch=16"}, step},
+      {"exact_loss", "", "default", {"loss=exact", "train.batch=16"}, exact_loss},
+      {"prune_step", "", "default", {}, prune_step},
       {"query_paper", "query", "paper", {}, query},
       {"query", "query", "default", {}, query},
   };
@@ -161,6 +191,8 @@ nlohmann::json run_reference(const BenchFlags& flags, std::int64_t digits) {
 
 void bench(const BenchFlags& flags) {
   flags.common.context();
+  if (flags.name == "inference") return bench_inference(flags.seconds, flags.common.json, flags.svg);
+  if (!flags.svg.empty()) throw UsageError("--svg draws `anesi bench inference`");
   if (std::ranges::none_of(parts(), [&](const Part& part) { return part.name.starts_with(flags.name); })) {
     throw UsageError(fmt::format("there is no part {}; `anesi bench` times all of them", flags.name));
   }
@@ -184,7 +216,7 @@ void bench(const BenchFlags& flags) {
       }
       results.push_back(row);
       if (!flags.common.json) {
-        std::cout << fmt::format("{:<24}{:>14.3f}{:>14}{:>10}\n", name, 1000 * seconds, theirs, ratio) << std::flush;
+        std::cout << fmt::format("{:<24}{:>14.4f}{:>14}{:>10}\n", name, 1000 * seconds, theirs, ratio) << std::flush;
       }
     }
   }
@@ -202,8 +234,10 @@ void add_bench(CLI::App& app, int&) {
   command->add_option("--reference", flags->reference, "bench/pytorch_reference.py: times it too and prints ratios")
       ->check(CLI::ExistingFile);
   command->add_option("--python", flags->python, "the Python that has torch");
+  command->add_option("--svg", flags->svg, "draw `anesi bench inference` into this file");
   flags->common.add_to(*command);
   command->footer(
+      "`anesi bench inference` times one query against the number of digits, for q and for exact inference.\n"
       "step is the paper preset's whole training step; ratio: how many times faster than the reference.\n"
       "Examples:\n  anesi bench query --digits 15\n"
       "  anesi bench --reference bench/pytorch_reference.py --python .venv/bin/python");

@@ -181,7 +181,7 @@ void draw_line(Page& page, Point from, Point to, double radius) {
       const double away_x = px - along * dx;
       const double away_y = py - along * dy;
       const double distance = std::sqrt(away_x * away_x + away_y * away_y);
-      double& ink = page[static_cast<std::size_t>(row * kSide + column)];
+      double& ink = page[static_cast<std::size_t>(row) * kSide + static_cast<std::size_t>(column)];
       ink = std::max(ink, std::clamp(reach - distance, 0.0, 1.0));
     }
   }

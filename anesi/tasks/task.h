@@ -2,7 +2,7 @@
 //
 // A task registers itself from its own folder (see tasks/parity/parity.cc, the one to copy):
 //
-//   ANESI_TASK("parity", "is the sum of a row of digits odd?", ParityOptions, parity_presets, make_parity);
+//   ANESI_TASK("parity", "is the sum of a row of digits odd?", ParityOptions, kPresets, make_parity);
 //
 // Its options then appear as task.digits and so on, and every command knows it.
 #pragma once
