@@ -11,6 +11,7 @@
 #include "anesi/models/beam.h"
 #include "anesi/models/sample.h"
 #include "anesi/priors/fixed_dirichlet.h"
+#include "anesi/pruners/learned_pruning.h"
 
 namespace anesi::cli {
 namespace {
@@ -133,9 +134,16 @@ void examine_run(const SavedModel& saved, const Dataset& data, const CheckFlags&
     }
     satisfied /= static_cast<double>(draws);
     report.set("satisfied", satisfied);
-    report.line(!saved.pruning || satisfied == 1, "guarantee",
+    report.line(!saved.pruner || satisfied == 1, "guarantee",
                 fmt::format("{:.2f} % of {} sampled worlds give the predicted output, {} pruning", 100 * satisfied,
                             draws * examples, saved.pruning ? "with" : "without"));
+    constexpr double kThreshold = 1e-4;
+    const auto wrong = false_prunes(*saved.model.explanation, problem, kThreshold, 1000, generator);
+    report.set("false_prunes", wrong.by_world);
+    report.line(
+        true, "learned pruning",
+        fmt::format("below {} at the uniform belief it would lose {:.2f} % of true worlds ({:.4f} % of choices)",
+                    kThreshold, 100 * wrong.by_world, 100 * wrong.by_choice));
   }
   const auto exploits = check_exploits(*saved.model.prediction, problem, 200, generator);
   report.set("exploitable", exploits.exploitable());

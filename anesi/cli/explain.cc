@@ -17,6 +17,7 @@ struct ExplainFlags {
   InputFlags input;
   std::string run, output, svg;
   std::int64_t top = 5;
+  bool joint = false;
 };
 
 // Throws Error where the problem's pruner knows that no world gives the output.
@@ -33,6 +34,30 @@ void check_possible(const SavedModel& saved, const std::vector<std::int64_t>& ou
   }
 }
 
+// The most likely pairs of an output and a world.
+void explain_jointly(const ExplainFlags& flags, const SavedModel& saved, const torch::Tensor& beliefs) {
+  const auto beam =
+      joint_beam_search(saved.model, beliefs, std::max(flags.top, saved.configuration->eval.beam), saved.pruning.get());
+  auto rows = nlohmann::ordered_json::array();
+  std::string text;
+  for (std::int64_t place = 0; place < std::min(flags.top, beam.outputs.size(1)); ++place) {
+    const auto probability = beam.log_prob[0][place].exp().item<double>();
+    if (probability == 0) break;
+    const auto output = row_values(beam.outputs[0], place), world = row_values(beam.worlds[0], place);
+    const bool satisfied = apply_checked(*saved.task.problem, world) == output;
+    rows.push_back({{"output", saved.task.show_output(output)},
+                    {"text", saved.task.show_world(world)},
+                    {"world", world},
+                    {"probability", probability},
+                    {"satisfied", satisfied}});
+    text += fmt::format("{:>9.4f} %  {} from {}{}\n", 100 * probability, saved.task.show_output(output),
+                        saved.task.show_world(world), satisfied ? "" : "  (gives another output)");
+  }
+  std::cout << (flags.common.json
+                    ? nlohmann::ordered_json{{"task", saved.configuration->task_name}, {"pairs", rows}}.dump() + "\n"
+                    : text);
+}
+
 void explain_one(const ExplainFlags& flags) {
   const auto saved = load_run(flags.run, flags.common.context());
   if (!saved.model.explanation) {
@@ -41,6 +66,10 @@ void explain_one(const ExplainFlags& flags) {
   const auto& task = saved.task;
   const auto given = flags.input.read(saved);
   const auto beliefs = saved.beliefs(given.inputs);
+  if (flags.joint) {
+    if (!flags.output.empty() || !flags.svg.empty()) throw UsageError("--joint goes without --output and --svg");
+    return explain_jointly(flags, saved, beliefs);
+  }
   const auto beam_width = std::max(flags.top, saved.configuration->eval.beam);
   std::vector<std::int64_t> output;
   if (flags.output.empty()) {
@@ -118,6 +147,7 @@ void add_explain(CLI::App& app, int&) {
   flags->input.add_to(*command);
   command->add_option("--output", flags->output, "the output to explain (default: the predicted one)");
   command->add_option("--top", flags->top, "how many worlds to show (default 5)")->check(CLI::Range(1, 10000));
+  command->add_flag("--joint", flags->joint, "the most likely pairs of output and world, by one beam over both");
   command->add_option("--svg", flags->svg, "draw the choices that led to the first of them into this file");
   flags->common.add_to(*command);
   command->footer(

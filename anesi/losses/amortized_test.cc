@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "anesi/check/model_check.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/exact/enumerate.h"
 #include "anesi/models/sample.h"
 #include "anesi/models/scan.h"
 #include "anesi/models/scan_explanation.h"
@@ -17,40 +19,10 @@ namespace {
 
 at::Generator seeded(std::uint64_t seed) { return at::make_generator<at::CPUGeneratorImpl>(seed); }
 
-// p(y|P) of every output by enumeration of all worlds; outputs are numbered as integers.
-torch::Tensor exact(const Addition& addition, const torch::Tensor& belief, std::int64_t outputs) {
-  auto probabilities = torch::zeros({outputs}, torch::kFloat64);
-  auto* const p = probabilities.mutable_data_ptr<double>();
-  const auto rows = belief.to(torch::kFloat64).contiguous();
-  const auto* const table = rows.const_data_ptr<double>();
-  std::vector<std::int64_t> sum(static_cast<std::size_t>(addition.outputs().variables()));
-  addition.worlds().for_each_point([&](Values world) {
-    double weight = 1;
-    for (std::size_t variable = 0; variable < world.size(); ++variable) {
-      weight *= table[10 * variable + static_cast<std::size_t>(world[variable])];
-    }
-    addition.apply(world, sum);
-    std::int64_t number = 0;
-    for (const auto digit : sum) number = 10 * number + digit;
-    p[number] += weight;
-  });
-  return probabilities;
-}
-
-// Mean total variation between q and the exact distribution over Dirichlet(0.2) beliefs.
+// Mean total variation between q and the exact distribution, by enumeration, over Dirichlet(0.2) beliefs.
 double total_variation(SequenceModel& model, const Addition& addition, std::int64_t beliefs) {
-  const torch::NoGradGuard no_gradients;
-  std::vector<torch::Tensor> points;
-  addition.outputs().for_each_point(
-      [&](Values point) { points.push_back(torch::tensor(std::vector<std::int64_t>(point.begin(), point.end()))); });
-  const auto outputs = torch::stack(points);  // in the order of the numbers they stand for
   const auto sampled = FixedDirichlet(addition.worlds(), 0.2).sample(beliefs, seeded(17));
-  double total = 0;
-  for (const auto& belief : sampled.unbind(0)) {
-    const auto q = model.log_prob(belief.unsqueeze(0).expand({outputs.size(0), -1, -1}), outputs).exp();
-    total += 0.5 * (exact(addition, belief, outputs.size(0)) - q.to(torch::kFloat64)).abs().sum().item<double>();
-  }
-  return total / static_cast<double>(beliefs);
+  return total_variations(model, addition.outputs(), *make_enumeration(addition), sampled).mean().item<double>();
 }
 
 AmortizedOptions preset_q() {

@@ -36,7 +36,8 @@ std::vector<std::int64_t> read_numbers(const std::string& text) {
     }
     std::int64_t number = 0;
     const auto [end, failure] = std::from_chars(text.data() + at, text.data() + text.size(), number);
-    if (failure != std::errc()) throw UsageError(fmt::format("output '{}': numbers with spaces or commas between", text));
+    if (failure != std::errc())
+      throw UsageError(fmt::format("output '{}': numbers with spaces or commas between", text));
     numbers.push_back(number);
     at = static_cast<std::size_t>(end - text.data());
   }

@@ -61,10 +61,14 @@ struct ExactOptions {
 
 struct EvaluateOptions {
   std::int64_t beam = 16;
+  double learned_threshold = 0;
 
   void describe(OptionTable& table) {
     table.add("beam", beam, {1, 1000000},
               "width of the beam in the final evaluation and in predict; while training it is 1");
+    table.add(
+        "learned_threshold", learned_threshold, {0, 1},
+        "where no symbolic pruner prunes: leave out what q gives less than this at the uniform belief; 0: nothing");
   }
 };
 

@@ -9,6 +9,7 @@
 #include "anesi/io/files.h"
 #include "anesi/io/safetensors.h"
 #include "anesi/io/sha256.h"
+#include "anesi/pruners/learned_pruning.h"
 #include "anesi/train/module_tensors.h"
 
 namespace anesi {
@@ -103,7 +104,12 @@ SavedModel load_model(const std::filesystem::path& directory, TaskContext contex
   saved.task.perception->eval();
   saved.model.eval();
   if (saved.configuration->q.amortized.prunes()) saved.pruner = saved.task.problem->pruner();
-  if (saved.pruner) saved.pruning = std::make_shared<SymbolicPruning>(*saved.pruner);
+  const auto threshold = saved.configuration->eval.learned_threshold;
+  if (saved.pruner) {
+    saved.pruning = std::make_shared<SymbolicPruning>(*saved.pruner);
+  } else if (threshold > 0) {
+    saved.pruning = std::make_shared<LearnedPruning>(saved.task.problem->worlds(), threshold);
+  }
   return saved;
 }
 

@@ -19,8 +19,8 @@ struct SavedModel {
   std::unique_ptr<Configuration> configuration;
   Task task;  // its perception is trained and in evaluation mode
   InferenceModel model;
-  std::shared_ptr<Pruner> pruner;    // null unless the run prunes
-  std::shared_ptr<Pruning> pruning;  // null with it
+  std::shared_ptr<Pruner> pruner;    // null unless the run prunes symbolically
+  std::shared_ptr<Pruning> pruning;  // by it, or learned; null unless the run prunes
 
   // Beliefs of inputs [batch, …], checked.
   torch::Tensor beliefs(const torch::Tensor& inputs) const;
