@@ -110,7 +110,8 @@ double mpe_agreement(SequenceModel& explanation, const ExactInference& exact, co
                      const Pruning* pruning) {
   const torch::NoGradGuard no_gradients;
   const auto best = exact.most_probable(context.beliefs, context.outputs);
-  const auto found = explain(explanation, context, beam, pruning).values.select(1, 0).contiguous();
+  const auto own = explanation.most_probable(context);
+  const auto found = own ? own->worlds : explain(explanation, context, beam, pruning).values.select(1, 0).contiguous();
   const auto as_probable =
       world_log_prob(context.beliefs, found).to(torch::kFloat64) >= best.log_prob.to(context.beliefs.device()) - 1e-4;
   // As probable is not enough: it must give the output, too.

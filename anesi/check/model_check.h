@@ -46,7 +46,8 @@ struct ExploitCheck {
 ExploitCheck check_exploits(SequenceModel& prediction, const Problem& problem, std::int64_t worlds,
                             const at::Generator& generator);
 
-// Share of rows whose most probable explanation is the exact one, or as probable.
+// Share of rows whose most probable explanation is the exact one, or as probable: the model's own where it can tell
+// without search, else the best of a beam.
 double mpe_agreement(SequenceModel& explanation, const ExactInference& exact, const Context& context, std::int64_t beam,
                      const Pruning* pruning);
 
