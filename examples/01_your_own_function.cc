@@ -26,8 +26,8 @@ int main() {
   options.samples = 128;
   options.schedule = {.lr = 0.05, .shape = "cosine"};
   constexpr int kSteps = 1500;
-  anesi::AmortizedLoss learner(*problem, {q, nullptr}, std::make_unique<anesi::CertainBeliefs>(problem->worlds()), options, kSteps,
-                               at::make_generator<at::CPUGeneratorImpl>(0));
+  anesi::AmortizedLoss learner(*problem, {q, nullptr}, std::make_unique<anesi::CertainBeliefs>(problem->worlds()),
+                               options, kSteps, at::make_generator<at::CPUGeneratorImpl>(0));
   double loss = 0;
   for (int step = 0; step < kSteps; ++step) loss = learner.update();
   std::printf("learned from samples of the function: loss %.4f\n", loss);
