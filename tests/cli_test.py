@@ -141,6 +141,14 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(json.loads(self.call("eval", "exact", "--json").stdout)["satisfied"], 1)
 
+    def test_the_exact_baseline_of_a_problem_without_an_automaton(self):
+        result = self.call("train", "parity", "--set", "loss=exact", "--set", "train.epochs=1", "--out", "even", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(json.loads(result.stdout)["satisfied"], 1)
+        checked = json.loads(self.call("check", "even", "--beliefs", "10", "--samples", "5", "--json").stdout)
+        self.assertIs(checked["exploitable"], False)
+        self.assertLess(checked["tv_perceived"], 1e-4)
+
     def test_weights_are_read_by_python(self):
         script = TESTS / "safetensors_python.py"
         result = subprocess.run([sys.executable, script, self.run_directory / "model/weights.safetensors"],

@@ -37,6 +37,7 @@ Certificate certify(SequenceModel& prediction, const Problem& problem, const tor
                     std::int64_t samples, const at::Generator& generator);
 
 // The exploit test: q's loss where beliefs are certain of the truth, and at beliefs that perception might collapse to.
+// Renamings of values that leave every output as it is are not counted: nothing can tell them apart.
 struct ExploitCheck {
   double truth = 0;      // mean loss at the truth
   std::string cheapest;  // the degenerate belief with the lowest loss

@@ -53,7 +53,7 @@ std::string compare_prefixes(const std::vector<Row>& points, std::size_t begin, 
     const auto value = points[first][depth];
     while (last < end && points[last][depth] == value) ++last;
     partial[depth] = value;
-    const auto difference = compare_prefixes(points, first, last, partial, depth + 1, allowed, prefixes);
+    auto difference = compare_prefixes(points, first, last, partial, depth + 1, allowed, prefixes);
     partial[depth] = kUnset;
     if (!difference.empty()) return difference;
     first = last;
@@ -98,10 +98,14 @@ Finding brute_force(const Problem& problem, const Pruner& pruner) {
 Finding random_walks(const Problem& problem, const Pruner& pruner, const torch::Tensor& worlds,
                      const torch::Tensor& outputs, const at::Generator& generator) {
   const auto variables = problem.worlds().variables();
+  const auto reading = problem.reading_order();
+  const auto read = reading.read();
   for (std::int64_t walk = 0; walk < kWalks; ++walk) {
     const auto world = row_of(worlds, walk), output = row_of(outputs, walk);
     Row truth(world.size(), kUnset), free(world.size(), kUnset);
-    for (std::int64_t variable = 0; variable < variables; ++variable) {
+    // Half of the walks go in the order of the variables, half in that in which they are read.
+    for (std::int64_t step = 0; step < variables; ++step) {
+      const auto variable = walk % 2 == 0 ? step : read[static_cast<std::size_t>(step)];
       const auto place = static_cast<std::size_t>(variable);
       const auto domain = problem.worlds().domain(variable);
       const auto on_the_way = ask(domain, [&](Mask mask) { pruner.allow_worlds(output, truth, variable, mask); });
@@ -120,6 +124,18 @@ Finding random_walks(const Problem& problem, const Pruner& pruner, const torch::
       for (std::int64_t value = 0; value < domain; ++value) {
         if (open[static_cast<std::size_t>(value)] && chosen-- == 0) free[place] = value;
       }
+    }
+    Row known(output.size(), kUnset);
+    for (const auto variable : reading.emitted()) {
+      const auto value = output[static_cast<std::size_t>(variable)];
+      if (value == kNone) break;
+      const auto possible =
+          ask(problem.outputs().domain(variable), [&](Mask mask) { pruner.allow_outputs(known, variable, mask); });
+      if (!possible[static_cast<std::size_t>(value)]) {
+        return {kPruner, false,
+                fmt::format("forbids value {} of output variable {}, which a world gives", value, variable)};
+      }
+      known[static_cast<std::size_t>(variable)] = value;
     }
     if (apply_checked(problem, free) != output) {
       return {kPruner, false, fmt::format("allowed a world that gives another output: ({})", fmt::join(free, ", "))};

@@ -185,7 +185,7 @@ void add_check(CLI::App& app, int& exit_code) {
   command->add_option("--beliefs", flags->beliefs, "how many beliefs to look at (default 200)")
       ->check(CLI::Range(1, 1000000));
   command->add_option("--samples", flags->samples, "outputs or worlds sampled for each (default 100)")
-      ->check(CLI::Range(1, 1000000));
+      ->check(CLI::Range(2, 1000000));
   command->add_option("--seed", flags->seed, "decides every random draw (default 0)")->check(CLI::NonNegativeNumber);
   flags->common.add_to(*command);
   command->footer(

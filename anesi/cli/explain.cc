@@ -1,6 +1,7 @@
 // anesi explain: the most likely worlds behind an output.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <iostream>
 
 #include "anesi/cli/command.h"
@@ -41,8 +42,9 @@ void explain_jointly(const ExplainFlags& flags, const SavedModel& saved, const t
   auto rows = nlohmann::ordered_json::array();
   std::string text;
   for (std::int64_t place = 0; place < std::min(flags.top, beam.outputs.size(1)); ++place) {
-    const auto probability = beam.log_prob[0][place].exp().item<double>();
-    if (probability == 0) break;
+    const auto log_prob = beam.log_prob[0][place].item<double>();
+    if (std::isinf(log_prob)) break;
+    const auto probability = std::exp(log_prob);
     const auto output = row_values(beam.outputs[0], place), world = row_values(beam.worlds[0], place);
     const bool satisfied = apply_checked(*saved.task.problem, world) == output;
     rows.push_back({{"output", saved.task.show_output(output)},
@@ -97,28 +99,32 @@ void explain_one(const ExplainFlags& flags) {
                           flags.output.empty() ? "predicted" : "explaining", task.show_output(output), 100 * share);
   std::vector<std::int64_t> best;
   for (std::int64_t place = 0; place < std::min(flags.top, beam.values.size(1)); ++place) {
-    const auto probability = beam.log_prob[0][place].exp().item<double>();
-    if (probability == 0) break;
+    const auto log_prob = beam.log_prob[0][place].item<double>();
+    if (std::isinf(log_prob)) break;
+    const auto probability = std::exp(log_prob);
     const auto world = row_values(beam.values[0], place);
     const bool satisfied = apply_checked(*task.problem, world) == output;
     if (best.empty()) best = world;
     const auto row = torch::tensor(world).unsqueeze(0);
-    nlohmann::ordered_json item{{"text", task.show_world(world)},
-                                {"world", world},
-                                {"probability", probability},
-                                {"belief", world_log_prob(beliefs, row).exp().item<double>()},
-                                {"satisfied", satisfied}};
+    nlohmann::ordered_json item{
+        {"text", task.show_world(world)}, {"world", world},
+        {"probability", probability},     {"belief", world_log_prob(beliefs, row).exp().item<double>()},
+        {"satisfied", satisfied},         {"changed", nlohmann::ordered_json::array()}};
     std::string changes;
+    std::int64_t more = 0;
     for (std::size_t variable = 0; variable < world.size(); ++variable) {
       if (world[variable] == read[variable]) continue;
       item["changed"].push_back(variable);
       const auto sure = beliefs[0][static_cast<std::int64_t>(variable)];
-      if (changes.size() < 200) {
+      if (changes.size() >= 200) {
+        ++more;
+      } else {
         changes += fmt::format("{}variable {}: {} ({:.2f} %) read as {} ({:.2f} %)", changes.empty() ? "" : "; ",
                                variable + 1, world[variable], 100 * sure[world[variable]].item<double>(),
                                read[variable], 100 * sure[read[variable]].item<double>());
       }
     }
+    if (more > 0) changes += fmt::format("; and {} more", more);
     json["explanations"].push_back(item);
     text += fmt::format("{:>9.4f} %  {}{}{}\n", 100 * probability, task.show_world(world),
                         satisfied ? "" : "  (gives another output)", changes.empty() ? "  as read" : "  " + changes);

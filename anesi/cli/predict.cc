@@ -1,6 +1,7 @@
 // anesi predict: the most likely outputs for one input.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <iostream>
 
 #include "anesi/cli/command.h"
@@ -30,8 +31,9 @@ void predict(const PredictFlags& flags) {
                               {"symbolic", saved.task.show_output(apply_checked(*saved.task.problem, world))}};
   auto text = fmt::format("read {}\n", saved.task.show_world(world));
   for (std::int64_t place = 0; place < std::min(flags.top, beam.values.size(1)); ++place) {
-    const auto probability = beam.log_prob[0][place].exp().item<double>();
-    if (probability == 0) break;  // no output is left
+    const auto log_prob = beam.log_prob[0][place].item<double>();
+    if (std::isinf(log_prob)) break;  // no output is left
+    const auto probability = std::exp(log_prob);
     const auto output = row_values(beam.values[0], place);
     json["outputs"].push_back(
         {{"text", saved.task.show_output(output)}, {"output", output}, {"probability", probability}});

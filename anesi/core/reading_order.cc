@@ -68,6 +68,10 @@ ReadingOrder::ReadingOrder(const Space& worlds, const Space& outputs, std::vecto
       throw Error(fmt::format("reading order: steps of kind {} differ in what they read or emit", step.kind));
     }
   }
+  const auto unused = std::ranges::find(seen, false);
+  if (unused != seen.end()) {
+    throw Error(fmt::format("reading order: no step is of kind {}; number the kinds from 0 on", unused - seen.begin()));
+  }
   all_used(read, "world");
   all_used(written, "output");
 }

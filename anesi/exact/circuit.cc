@@ -207,8 +207,9 @@ class CircuitInference final : public ExactInference {
       auto result = torch::empty({beliefs.size(0)}, torch::kFloat64);
       auto gradient = differentiable ? torch::zeros_like(beliefs) : torch::Tensor();
       self->for_each_row(beliefs, outputs, [&](std::int64_t row, const Circuit::Weights& weights) {
-        result.mutable_data_ptr<double>()[row] = self->circuit_.log_count(weights);
-        if (gradient.defined()) self->differentiate(row, beliefs, weights, gradient);
+        const auto total = self->circuit_.log_count(weights);
+        result.mutable_data_ptr<double>()[row] = total;
+        if (gradient.defined()) self->differentiate(row, total, beliefs, weights, gradient);
       });
       if (gradient.defined()) context->save_for_backward({gradient});
       return result;
@@ -221,24 +222,30 @@ class CircuitInference final : public ExactInference {
     }
   };
 
-  // d log p(y|P) / d P, with a weight of zero taken as nearly zero, so that P = 0 has its derivative too.
-  void differentiate(std::int64_t row, const torch::Tensor& beliefs, Circuit::Weights weights,
+  // d log p(y|P) / d P, with a weight of zero taken as nearly zero beside `total`, so that P = 0 has its derivative
+  // too.
+  void differentiate(std::int64_t row, double total, const torch::Tensor& beliefs, Circuit::Weights weights,
                      torch::Tensor& gradient) const {
+    if (total == kImpossible) return;  // no direction leads out
     const auto width = beliefs.size(2);
+    const auto literal_of = [&](std::int64_t variable, std::int64_t value) {
+      return static_cast<std::size_t>(cnf_.world(variable, value) + cnf_.variables());
+    };
+    const auto floor = std::min(0.0, total) + kNearlyImpossible;
     for (std::int64_t variable = 0; variable < worlds_.variables(); ++variable) {
       for (std::int64_t value = 0; value < worlds_.domain(variable); ++value) {
-        auto& weight = weights[static_cast<std::size_t>(cnf_.world(variable, value) + cnf_.variables())];
-        weight = std::max(weight, kNearlyImpossible);
+        auto& weight = weights[literal_of(variable, value)];
+        weight = std::max(weight, floor);
       }
     }
     Circuit::Weights derivative;
-    const auto total = circuit_.log_count(weights, derivative);
-    if (total <= kNearlyImpossible) return;  // impossible however the beliefs move a little
+    circuit_.log_count(weights, derivative);
     auto* const out = gradient.mutable_data_ptr<double>() + row * beliefs.size(1) * width;
     for (std::int64_t variable = 0; variable < worlds_.variables(); ++variable) {
       for (std::int64_t value = 0; value < worlds_.domain(variable); ++value) {
-        const auto literal = static_cast<std::size_t>(cnf_.world(variable, value) + cnf_.variables());
-        out[variable * width + value] = derivative[literal] * std::exp(-weights[literal]);
+        const auto literal = literal_of(variable, value);
+        // In logarithms, for both may be far from one.
+        out[variable * width + value] = std::exp(std::log(derivative[literal]) - weights[literal]);
       }
     }
   }

@@ -130,7 +130,13 @@ const std::vector<std::string>& exact_methods() {
 std::unique_ptr<ExactInference> find_exact(const Problem& problem) {
   if (auto automaton = problem.automaton()) return make_automaton_inference(std::move(automaton));
   if (problem.worlds().points() <= kFewWorlds) return make_enumeration(problem);
-  if (problem.cnf()) return make_circuit_inference(problem);
+  if (problem.cnf()) {
+    try {
+      return make_circuit_inference(problem);
+    } catch (const Error&) {
+      // It does not compile in time, or there is no libsdd: perhaps the worlds are few enough all the same.
+    }
+  }
   if (problem.worlds().points() <= kMostWorldsEnumerated) return make_enumeration(problem);
   return nullptr;
 }

@@ -93,7 +93,8 @@ Beam explain(SequenceModel& explanation, const Context& context, std::int64_t wi
   const auto best = explanation.most_probable(context);
   if (!best) return beam;
   const auto log_prob = explanation.log_prob(context, best->worlds).to(beam.log_prob.scalar_type());
-  const auto better = log_prob > beam.log_prob.select(1, 0) + 1e-4;
+  const auto there = (beam.values == best->worlds.unsqueeze(1)).all(2).any(1);
+  const auto better = (log_prob > beam.log_prob.select(1, 0)).logical_and(there.logical_not());
   if (!better.any().item<bool>()) return beam;
   // The better world goes in front, and the last one out.
   const auto values = torch::cat({best->worlds.unsqueeze(1), beam.values}, 1).slice(1, 0, beam.values.size(1));

@@ -60,11 +60,11 @@ class Machine {
   // The table of a step at a row's output, [combinations, states, next states].
   const double* slice(std::int64_t row, const Step& step) const {
     auto y = step.emits < 0 ? 0 : outputs_.const_data_ptr<std::int64_t>()[row * outputs_.size(1) + step.emits];
-    if (y == kUnset) y = step.emitted;
-    if (y < 0 || y > step.emitted) {
+    if (y != kUnset && (y < 0 || y >= step.emitted)) {
       throw Error(
           fmt::format("explanation: output variable {} is {}; it can be 0 to {}", step.emits, y, step.emitted - 1));
     }
+    if (y == kUnset) y = step.emitted;
     return tables_[static_cast<std::size_t>(step.kind)].const_data_ptr<double>() +
            y * step.combinations * states * states;
   }

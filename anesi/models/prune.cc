@@ -23,7 +23,7 @@ class SymbolicRollout final : public Rollout {
   torch::Tensor next_log_probs() override {
     const auto log_probs = rollout_->next_log_probs();
     const auto allowed = ask(log_probs.size(1)).to(log_probs.device());
-    return log_probs.masked_fill(allowed.logical_not(), -INFINITY).log_softmax(1);
+    return restrict_choice(log_probs, allowed);
   }
 
   void advance(const torch::Tensor& values) override {
@@ -80,6 +80,13 @@ class SymbolicRollout final : public Rollout {
 };
 
 }  // namespace
+
+torch::Tensor restrict_choice(const torch::Tensor& log_probs, const torch::Tensor& allowed) {
+  const auto forbidden = allowed.logical_not();
+  const auto kept = log_probs.masked_fill(forbidden, -INFINITY);
+  const auto lost = kept.isneginf().all(1, /*keepdim=*/true);
+  return torch::where(lost, torch::zeros_like(kept).masked_fill(forbidden, -INFINITY), kept).log_softmax(1);
+}
 
 std::unique_ptr<Rollout> SymbolicPruning::begin(SequenceModel& model, const Context& context) const {
   return std::make_unique<SymbolicRollout>(model, context, pruner_);

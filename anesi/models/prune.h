@@ -27,6 +27,10 @@ class SymbolicPruning final : public Pruning {
   const Pruner& pruner_;
 };
 
+// log_probs [rows, values] restricted to what is allowed, bool of the same shape, and renormalised. Where the model
+// gives nothing to all that is allowed, each of it is as likely as the other.
+torch::Tensor restrict_choice(const torch::Tensor& log_probs, const torch::Tensor& allowed);
+
 // The model's own rollout where `pruning` is null.
 std::unique_ptr<Rollout> begin(SequenceModel& model, const Context& context, const Pruning* pruning);
 

@@ -18,8 +18,8 @@ namespace anesi {
 
 // What a model is told: beliefs and, for an explanation, the outputs that are to be explained.
 struct Context {
-  Context(torch::Tensor beliefs_, torch::Tensor outputs_ = {})  // NOLINT(google-explicit-constructor)
-      : beliefs(std::move(beliefs_)), outputs(std::move(outputs_)) {}
+  Context(torch::Tensor given, torch::Tensor explained = {})  // NOLINT(google-explicit-constructor)
+      : beliefs(std::move(given)), outputs(std::move(explained)) {}
 
   torch::Tensor beliefs;  // [batch, worlds, domain]
   torch::Tensor outputs;  // int64 [batch, outputs]; undefined for a prediction

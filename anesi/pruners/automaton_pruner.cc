@@ -95,9 +95,8 @@ class AutomatonPruner final : public Pruner {
   std::int64_t entry(const KindTable& kind, const ReadingStep& step, Values world, Values output) const {
     std::int64_t at = 0;
     const auto add = [&](std::size_t axis, std::int64_t value) {
-      if (value == kUnset) value = kind.domains[axis];
-      if (value < 0 || value > kind.domains[axis]) return false;
-      at += value * kind.strides[axis];
+      if (value != kUnset && (value < 0 || value >= kind.domains[axis])) return false;
+      at += (value == kUnset ? kind.domains[axis] : value) * kind.strides[axis];
       return true;
     };
     for (std::size_t axis = 0; axis < step.reads.size(); ++axis) {

@@ -15,7 +15,7 @@ class LearnedRollout final : public Rollout {
   torch::Tensor next_log_probs() override {
     const auto judged = judge_->next_log_probs().detach();
     const auto kept = (judged >= std::log(threshold_)).logical_or(judged == std::get<0>(judged.max(1, true)));
-    return rollout_->next_log_probs().masked_fill(kept.logical_not(), -INFINITY).log_softmax(1);
+    return restrict_choice(rollout_->next_log_probs(), kept);
   }
   void advance(const torch::Tensor& values) override {
     judge_->advance(values);

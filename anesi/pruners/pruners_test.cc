@@ -9,6 +9,7 @@
 #include "anesi/core/error.h"
 #include "anesi/exact/automaton_inference.h"
 #include "anesi/models/sample.h"
+#include "anesi/models/transducer.h"
 #include "anesi/pruners/automaton_pruner.h"
 #include "anesi/pruners/learned_pruning.h"
 #include "anesi/pruners/local_pruner.h"
@@ -89,6 +90,29 @@ TEST_P(AdditionPruner, KnowsWhichOutputsCannotBe) {
   output[0] = 1;
   const Row nothing(2 * static_cast<std::size_t>(GetParam()), kUnset);
   EXPECT_EQ(allowed_worlds(*pruner, output, nothing, 0, 10), std::vector<bool>(10, false));
+}
+
+TEST(AutomatonPruner, AValueOutsideItsDomainHasNoCompletion) {
+  const Addition addition(1);
+  const auto sat = make_sat_pruner(addition);
+  for (const auto& output : {Row{2, 5}, Row{0, 10}, Row{kNone, kNone}}) {
+    EXPECT_EQ(allowed_worlds(*addition.pruner(), output, {kUnset, kUnset}, 0, 10), std::vector<bool>(10, false));
+    EXPECT_EQ(allowed_worlds(*sat, output, {kUnset, kUnset}, 0, 10), std::vector<bool>(10, false));
+  }
+}
+
+// Beliefs certain of 3 and 4, and a sum of 9: the model gives nothing to what the pruner allows.
+TEST(AutomatonPruner, KeepsItsGuaranteeWhereTheModelGivesNothing) {
+  const Addition addition(1);
+  const auto pruner = addition.pruner();
+  const SymbolicPruning pruning(*pruner);
+  torch::manual_seed(1);
+  const auto q = std::make_shared<Transducer>(addition.outputs(), addition.reading_order(), TransducerOptions{});
+  const auto beliefs = certain_beliefs(torch::tensor({{3, 4}}, torch::kInt64), addition.worlds());
+  const auto output = torch::tensor({{0, 9}}, torch::kInt64);
+  const auto drawn = sample(*make_explanation(q, addition.worlds()), {beliefs, output},
+                            at::make_generator<at::CPUGeneratorImpl>(1), &pruning);
+  EXPECT_TRUE(torch::equal(addition.apply_batch(drawn.values), output)) << drawn.values;
 }
 
 INSTANTIATE_TEST_SUITE_P(Digits, AdditionPruner, testing::Values(1, 2, 3));

@@ -20,15 +20,17 @@ class SatPruner final : public Pruner {
 
   void allow_outputs(Values partial, std::int64_t variable, Mask mask) const override {
     std::vector<int> assumptions;
-    assume(assumptions, partial, variable, [&](auto i, auto value) { return cnf_.output(i, value); });
+    const auto output_literal = [&](auto i, auto value) { return cnf_.output(i, value); };
+    if (!assume(assumptions, partial, variable, outputs_, output_literal)) return;
     ask(assumptions, mask, [&](auto value) { return cnf_.output(variable, value); });
   }
 
   void allow_worlds(Values output, Values partial, std::int64_t variable, Mask mask) const override {
-    if (!outputs_.contains(output)) return;
     std::vector<int> assumptions;
-    assume(assumptions, output, -1, [&](auto i, auto value) { return cnf_.output(i, value); });
-    assume(assumptions, partial, variable, [&](auto i, auto value) { return cnf_.world(i, value); });
+    const auto output_literal = [&](auto i, auto value) { return cnf_.output(i, value); };
+    const auto world_literal = [&](auto i, auto value) { return cnf_.world(i, value); };
+    if (!assume(assumptions, output, -1, outputs_, output_literal)) return;
+    if (!assume(assumptions, partial, variable, worlds_, world_literal)) return;
     ask(assumptions, mask, [&](auto value) { return cnf_.world(variable, value); });
   }
 
@@ -64,13 +66,17 @@ class SatPruner final : public Pruner {
     std::unique_ptr<CaDiCaL::Solver> solver_;
   };
 
-  // What is chosen already, except the variable that is asked about.
+  // What is chosen already, except the variable that is asked about. False where a value is none of its variable's.
   template <typename Literal>
-  static void assume(std::vector<int>& assumptions, Values values, std::int64_t except, Literal literal) {
+  static bool assume(std::vector<int>& assumptions, Values values, std::int64_t except, const Space& space,
+                     Literal literal) {
     for (std::int64_t variable = 0; variable < static_cast<std::int64_t>(values.size()); ++variable) {
       const auto value = values[static_cast<std::size_t>(variable)];
-      if (variable != except && value != kUnset) assumptions.push_back(literal(variable, value));
+      if (variable == except || value == kUnset) continue;
+      if (value < 0 || value >= space.domain(variable)) return false;
+      assumptions.push_back(literal(variable, value));
     }
+    return true;
   }
 
   template <typename Literal>
