@@ -46,11 +46,24 @@ struct Case {
   friend void PrintTo(const Case& the_case, std::ostream* out) { *out << the_case.name(); }
 };
 
-std::vector<Case> all_cases() {
+std::unique_ptr<Problem> problem_of(const Case& the_case) {
+  return the_case.problem == "addition" ? std::make_unique<TernaryAddition>() : uneven();
+}
+
+InferenceModel build(const Case& the_case, const Problem& problem) {
+  return architectures().at(the_case.architecture).make()->build(problem, the_case.explains);
+}
+
+// Every architecture on both problems, as prediction and as explanation; or those of them that `wanted` says.
+std::vector<Case> cases_where(const std::function<bool(const SequenceModel&)>& wanted) {
   std::vector<Case> cases;
   for (const auto& [name, entry] : architectures()) {
     for (const char* problem : {"addition", "uneven"}) {
-      for (const bool explains : {false, true}) cases.push_back({name, problem, explains});
+      for (const bool explains : {false, true}) {
+        const Case the_case{name, problem, explains};
+        const auto q = build(the_case, *problem_of(the_case));
+        if (wanted(explains ? *q.explanation : *q.prediction)) cases.push_back(the_case);
+      }
     }
   }
   return cases;
@@ -60,8 +73,8 @@ class EveryArchitecture : public testing::TestWithParam<Case> {
  protected:
   EveryArchitecture() {
     torch::manual_seed(11);
-    problem_ = GetParam().problem == "addition" ? std::make_unique<TernaryAddition>() : uneven();
-    q_ = architectures().at(GetParam().architecture).make()->build(*problem_, GetParam().explains);
+    problem_ = problem_of(GetParam());
+    q_ = build(GetParam(), *problem_);
     model_ = GetParam().explains ? q_.explanation : q_.prediction;
     beliefs_ = (torch::randn({3, problem_->worlds().variables(), problem_->worlds().largest_domain()}) * 2).exp() *
                uniform_beliefs(3, problem_->worlds());
@@ -191,8 +204,9 @@ TEST_P(EveryArchitecture, FrozenParametersGetNoGradient) {
   }
 }
 
-TEST_P(EveryArchitecture, IsMultilinearWhereItSaysSo) {
-  if (!model_->multilinear()) GTEST_SKIP() << "it says it is not";
+class EveryMultilinearModel : public EveryArchitecture {};
+
+TEST_P(EveryMultilinearModel, IsTheMeanOfItselfOverWorlds) {
   // q(.|P) = E_{w~P} q(.|w), summed over every world.
   const torch::NoGradGuard no_gradients;
   for (std::int64_t row = 0; row < 3; ++row) {
@@ -242,9 +256,10 @@ TEST_P(EveryArchitecture, PrunedBeamAndSamplesStayWithinWhatIsAllowed) {
   EXPECT_NEAR(beam.log_prob[0].exp().sum().item<float>(), 1, 1e-4);
 }
 
+class EveryDifferentiableRollout : public EveryArchitecture {};
+
 // The normaliser is part of the graph: gradients are those of the pruned model, by finite differences.
-TEST_P(EveryArchitecture, GradientsFlowThroughPruning) {
-  if (!model_->rollouts_have_gradients()) GTEST_SKIP() << "its rollouts have none";
+TEST_P(EveryDifferentiableRollout, HasTheGradientsOfThePrunedModel) {
   const Sorted pruner(model_->space());
   const SymbolicPruning pruning(pruner);
   model_->to(torch::kFloat64);
@@ -275,8 +290,9 @@ TEST_P(EveryArchitecture, APrefixWithNoCompletionIsAnErrorThatNamesIt) {
   }
 }
 
-TEST_P(EveryArchitecture, AJointBeamRanksOutputsAndWorlds) {
-  if (!GetParam().explains) GTEST_SKIP() << "nothing to explain with";
+class EveryExplanation : public EveryArchitecture {};
+
+TEST_P(EveryExplanation, JoinsPredictionsInABeamThatRanksOutputsAndWorlds) {
   const torch::NoGradGuard no_gradients;
   const auto all = points_.size(0) * static_cast<std::int64_t>(problem_->outputs().points());
   const auto beam = joint_beam_search(q_, beliefs_, all);
@@ -288,8 +304,23 @@ TEST_P(EveryArchitecture, AJointBeamRanksOutputsAndWorlds) {
   EXPECT_TRUE((beam.log_prob[1].diff() <= 1e-6).all().item<bool>()) << "not ranked";
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, EveryArchitecture, testing::ValuesIn(all_cases()),
-                         [](const auto& info) { return info.param.name(); });
+std::string name_of(const testing::TestParamInfo<Case>& info) { return info.param.name(); }
+
+INSTANTIATE_TEST_SUITE_P(Models, EveryArchitecture,
+                         testing::ValuesIn(cases_where([](const SequenceModel&) { return true; })), name_of);
+INSTANTIATE_TEST_SUITE_P(Models, EveryMultilinearModel,
+                         testing::ValuesIn(cases_where([](const auto& model) { return model.multilinear(); })),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Models, EveryDifferentiableRollout, testing::ValuesIn(cases_where([](const auto& model) {
+                           return model.rollouts_have_gradients();
+                         })),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Models, EveryExplanation, testing::ValuesIn([] {
+                           auto cases = cases_where([](const SequenceModel&) { return true; });
+                           std::erase_if(cases, [](const Case& the_case) { return !the_case.explains; });
+                           return cases;
+                         }()),
+                         name_of);
 
 }  // namespace
 }  // namespace anesi
