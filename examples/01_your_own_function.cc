@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "anesi/core/beliefs.h"
+#include "anesi/core/seeded.h"
 #include "anesi/losses/amortized.h"
 #include "anesi/models/beam.h"
 #include "anesi/models/transducer.h"
@@ -27,7 +28,7 @@ int main() {
   options.schedule = {.lr = 0.05, .shape = "cosine"};
   constexpr int kSteps = 1500;
   anesi::AmortizedLoss learner(*problem, {q, nullptr}, std::make_unique<anesi::CertainBeliefs>(problem->worlds()),
-                               options, kSteps, at::make_generator<at::CPUGeneratorImpl>(0));
+                               options, kSteps, anesi::seeded(0));
   double loss = 0;
   for (int step = 0; step < kSteps; ++step) loss = learner.update();
   std::printf("learned from samples of the function: loss %.4f\n", loss);

@@ -5,6 +5,7 @@
 #include "anesi/check/model_check.h"
 #include "anesi/check/problem_check.h"
 #include "anesi/core/beliefs.h"
+#include "anesi/core/seeded.h"
 #include "anesi/exact/enumerate.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/losses/amortized.h"
@@ -15,8 +16,6 @@
 
 namespace anesi {
 namespace {
-
-at::Generator seeded(std::uint64_t seed) { return at::make_generator<at::CPUGeneratorImpl>(seed); }
 
 // A transducer that is trained a little: neither exact nor hopeless.
 std::shared_ptr<Transducer> trained(const Addition& addition, int steps) {

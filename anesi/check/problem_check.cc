@@ -8,6 +8,7 @@
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/core/seeded.h"
 #include "anesi/exact/automaton_inference.h"
 #include "anesi/pruners/sat_pruner.h"
 
@@ -169,7 +170,7 @@ Finding check_formula(const Problem& problem, const torch::Tensor& worlds, const
 
 std::vector<Finding> check_problem(const Problem& problem, std::uint64_t seed) {
   std::vector<Finding> findings;
-  const auto generator = at::make_generator<at::CPUGeneratorImpl>(seed);
+  const auto generator = seeded(seed);
   const auto worlds = sample_worlds(uniform_beliefs(kWorlds, problem.worlds()), generator);
   torch::Tensor outputs;
   try {

@@ -13,6 +13,7 @@
 #include "anesi/cli/bench_inference.h"
 #include "anesi/cli/command.h"
 #include "anesi/core/beliefs.h"
+#include "anesi/core/seeded.h"
 #include "anesi/models/beam.h"
 #include "anesi/train/trainer.h"
 
@@ -69,7 +70,7 @@ struct Bench {
   std::unique_ptr<Pruner> pruner;
   torch::Tensor few_beliefs;  // of one batch, as perception emits them
   torch::Tensor rows, q_beliefs, q_worlds, q_outputs;
-  at::Generator generator = at::make_generator<at::CPUGeneratorImpl>(1);
+  at::Generator generator = seeded(1);
 };
 
 using Body = std::function<void(Bench&)>;

@@ -8,6 +8,7 @@
 
 #include "anesi/cli/line_chart.h"
 #include "anesi/core/beliefs.h"
+#include "anesi/core/seeded.h"
 #include "anesi/exact/automaton_inference.h"
 #include "anesi/io/files.h"
 #include "anesi/models/beam.h"
@@ -78,7 +79,7 @@ void bench_inference(double seconds, bool json, const std::string& svg) {
     const Addition addition(digits);
     const auto &worlds = addition.worlds(), &outputs = addition.outputs();
     const auto reading = addition.reading_order();
-    const auto belief = FixedDirichlet(worlds, 0.2).sample(1, at::make_generator<at::CPUGeneratorImpl>(1));
+    const auto belief = FixedDirichlet(worlds, 0.2).sample(1, seeded(1));
     const auto pruner = addition.pruner();
     const SymbolicPruning pruning(*pruner);
     const auto predict = [&](const InferenceModel& q, const Pruning* with) {

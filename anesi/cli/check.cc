@@ -7,6 +7,7 @@
 #include "anesi/check/problem_check.h"
 #include "anesi/cli/command.h"
 #include "anesi/core/beliefs.h"
+#include "anesi/core/seeded.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/models/beam.h"
 #include "anesi/models/sample.h"
@@ -91,7 +92,7 @@ void examine_certificate(const SavedModel& saved, const torch::Tensor& beliefs, 
 
 void examine_run(const SavedModel& saved, const Dataset& data, const CheckFlags& flags, Report& report) {
   const auto& problem = *saved.task.problem;
-  const auto generator = at::make_generator<at::CPUGeneratorImpl>(static_cast<std::uint64_t>(flags.seed));
+  const auto generator = seeded(static_cast<std::uint64_t>(flags.seed));
   const auto examples = std::min(data.size(), flags.beliefs);
   const auto perceived = saved.beliefs(data.batch(0, examples).inputs);
   const auto prior = FixedDirichlet(problem.worlds(), 0.2).sample(flags.beliefs, generator);

@@ -10,7 +10,7 @@
 namespace anesi::cli {
 namespace {
 
-constexpr double kLeft = 78, kTop = 48, kWidth = 560, kHeight = 360, kLegend = 190;
+constexpr double kChartLeft = 78, kChartTop = 48, kChartWidth = 560, kChartHeight = 360, kChartLegend = 190;
 constexpr std::array kColours{"#1f6fb4", "#c26a00", "#2a8a4a", "#b22255", "#6a4fb3", "#7a5a3a", "#222222", "#8a8a8a"};
 constexpr std::array kDashes{"none", "6 3", "2 3"};
 
@@ -43,21 +43,21 @@ std::string line_chart(const std::vector<Series>& series, const ChartLabels& lab
   y.low = std::pow(10, std::floor(std::log10(y.low)));
   y.high = std::pow(10, std::ceil(std::log10(y.high)));
   x.high *= 1.05;
-  const auto to_x = [&](double value) { return kLeft + kWidth * x.place(value); };
-  const auto to_y = [&](double value) { return kTop + kHeight * (1 - y.place(value)); };
+  const auto to_x = [&](double value) { return kChartLeft + kChartWidth * x.place(value); };
+  const auto to_y = [&](double value) { return kChartTop + kChartHeight * (1 - y.place(value)); };
   std::string body;
   for (double tick = y.low; tick <= y.high * 1.001; tick *= 10) {
     body += fmt::format(
         "<line x1='{}' y1='{:.1f}' x2='{}' y2='{:.1f}' stroke='#ddd'/><text x='{}' y='{:.1f}' class='tick' "
         "text-anchor='end'>{}</text>\n",
-        kLeft, to_y(tick), kLeft + kWidth, to_y(tick), kLeft - 8, to_y(tick) + 4, tick_text(tick));
+        kChartLeft, to_y(tick), kChartLeft + kChartWidth, to_y(tick), kChartLeft - 8, to_y(tick) + 4, tick_text(tick));
   }
   for (const double tick : {1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0}) {
     if (tick < x.low || tick > x.high) continue;
     body += fmt::format(
         "<line x1='{0:.1f}' y1='{1}' x2='{0:.1f}' y2='{2}' stroke='#eee'/><text x='{0:.1f}' y='{3}' class='tick' "
         "text-anchor='middle'>{4}</text>\n",
-        to_x(tick), kTop, kTop + kHeight, kTop + kHeight + 18, tick_text(tick));
+        to_x(tick), kChartTop, kChartTop + kChartHeight, kChartTop + kChartHeight + 18, tick_text(tick));
   }
   for (std::size_t index = 0; index < series.size(); ++index) {
     const auto& line = series[index];
@@ -71,13 +71,13 @@ std::string line_chart(const std::vector<Series>& series, const ChartLabels& lab
     }
     body += fmt::format("<path d='{}' fill='none' stroke='{}' stroke-width='2' stroke-dasharray='{}'/>\n", path, colour,
                         dash);
-    const auto legend = kTop + 14 + 22 * static_cast<double>(index);
+    const auto legend = kChartTop + 14 + 22 * static_cast<double>(index);
     body += fmt::format(
         "<line x1='{}' y1='{:.1f}' x2='{}' y2='{:.1f}' stroke='{}' stroke-width='2' stroke-dasharray='{}'/><text "
         "x='{}' "
         "y='{:.1f}' font-size='12'>{}</text>\n",
-        kLeft + kWidth + 18, legend, kLeft + kWidth + 46, legend, colour, dash, kLeft + kWidth + 54, legend + 4,
-        line.name);
+        kChartLeft + kChartWidth + 18, legend, kChartLeft + kChartWidth + 46, legend, colour, dash,
+        kChartLeft + kChartWidth + 54, legend + 4, line.name);
   }
   return fmt::format(
       "<svg xmlns='http://www.w3.org/2000/svg' width='{0}' height='{1}' viewBox='0 0 {0} {1}' "
@@ -86,8 +86,8 @@ std::string line_chart(const std::vector<Series>& series, const ChartLabels& lab
       "<text x='{2}' y='26' font-size='15'>{3}</text>\n{4}"
       "<text x='{5}' y='{6}' font-size='12' text-anchor='middle'>{7}</text>\n"
       "<text transform='translate(20 {8}) rotate(-90)' font-size='12' text-anchor='middle'>{9}</text>\n</svg>\n",
-      kLeft + kWidth + kLegend, kTop + kHeight + 52, kLeft, labels.title, body, kLeft + kWidth / 2, kTop + kHeight + 40,
-      labels.x, kTop + kHeight / 2, labels.y);
+      kChartLeft + kChartWidth + kChartLegend, kChartTop + kChartHeight + 52, kChartLeft, labels.title, body,
+      kChartLeft + kChartWidth / 2, kChartTop + kChartHeight + 40, labels.x, kChartTop + kChartHeight / 2, labels.y);
 }
 
 }  // namespace anesi::cli

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "anesi/core/error.h"
+#include "anesi/core/seeded.h"
 
 namespace anesi {
 namespace {
@@ -47,7 +48,7 @@ TEST(Beliefs, CheckNamesTheBadRow) {
 TEST(Beliefs, SampledWorldsFollowTheBelief) {
   const Space space{2, 3};
   const auto belief = torch::tensor({0.25F, 0.75F, 0.0F, 0.5F, 0.0F, 0.5F}).view({1, 2, 3});
-  const auto worlds = sample_worlds(belief.expand({20000, 2, 3}), at::make_generator<at::CPUGeneratorImpl>(7));
+  const auto worlds = sample_worlds(belief.expand({20000, 2, 3}), seeded(7));
   const auto share = certain_beliefs(worlds, space).mean(0);
   EXPECT_TRUE(torch::allclose(share, belief[0], 0, 0.02)) << share;
   EXPECT_EQ(share[1][1].item<float>(), 0) << "an impossible value was drawn";

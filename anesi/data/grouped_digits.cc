@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "anesi/core/error.h"
+#include "anesi/core/seeded.h"
 
 namespace anesi {
 namespace {
@@ -26,7 +27,7 @@ Dataset group(const DigitImages& digits, const torch::Tensor& order, const Probl
 
 Splits group_digits(const DigitSets& digits, const Problem& problem, const GroupingOptions& options) {
   const auto count = digits.train.labels.size(0);
-  const auto order = torch::randperm(count, at::make_generator<at::CPUGeneratorImpl>(options.seed), torch::kInt64);
+  const auto order = torch::randperm(count, seeded(options.seed), torch::kInt64);
   const auto training = options.validation ? count - count / 6 : count;
   Splits splits;
   splits.origin = digits.origin;

@@ -5,6 +5,7 @@
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/core/seeded.h"
 #include "anesi/exact/automaton_inference.h"
 #include "anesi/exact/circuit.h"
 #include "anesi/exact/enumerate.h"
@@ -15,8 +16,6 @@
 
 namespace anesi {
 namespace {
-
-at::Generator seeded(std::uint64_t seed) { return at::make_generator<at::CPUGeneratorImpl>(seed); }
 
 torch::Tensor random_beliefs(const Space& worlds, std::int64_t rows, double sharpness) {
   const auto logits = torch::randn({rows, worlds.variables(), worlds.largest_domain()}, seeded(7), torch::kFloat64);

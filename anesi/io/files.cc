@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const fs::path& path, std::string_view what, int reason) {
+[[noreturn]] void fail_because(const fs::path& path, std::string_view what, int reason) {
   throw Error(fmt::format("{}: {}: {}", path.string(), what, std::generic_category().message(reason)));
 }
 
@@ -60,7 +60,7 @@ bool write_all(int descriptor, std::string_view bytes) {
 void sync_directory(const fs::path& directory) {
   const Descriptor descriptor(directory, O_RDONLY | O_DIRECTORY);
   if (!descriptor.is_open() || (::fsync(descriptor.value()) != 0 && errno != EINVAL)) {
-    fail(directory, "cannot sync this directory to the disk", errno);
+    fail_because(directory, "cannot sync this directory to the disk", errno);
   }
 }
 
@@ -106,9 +106,9 @@ std::string owner_of_lock(int descriptor) {
 
 std::string read_file(const fs::path& path) {
   const Descriptor file(path, O_RDONLY);
-  if (!file.is_open()) fail(path, "cannot open", errno);
+  if (!file.is_open()) fail_because(path, "cannot open", errno);
   struct stat facts {};
-  if (::fstat(file.value(), &facts) != 0) fail(path, "cannot read", errno);
+  if (::fstat(file.value(), &facts) != 0) fail_because(path, "cannot read", errno);
 
   // One byte more than the size it has now shows the end in the same call. A pipe has size 0 and grows as it is read.
   std::string contents(static_cast<std::size_t>(facts.st_size) + 1, '\0');
@@ -117,7 +117,7 @@ std::string read_file(const fs::path& path) {
     if (length == contents.size()) contents.resize(2 * contents.size() + 4096);
     const ssize_t count = ::read(file.value(), contents.data() + length, contents.size() - length);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail(path, "cannot read", errno);
+    if (count < 0) fail_because(path, "cannot read", errno);
     if (count == 0) break;
     length += static_cast<std::size_t>(count);
   }
@@ -128,7 +128,7 @@ std::string read_file(const fs::path& path) {
 void write_file_atomically(const fs::path& path, std::span<const std::string_view> pieces) {
   const fs::path temporary = name_beside(path);
   Descriptor file(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
-  if (!file.is_open()) fail(path, "cannot write", errno);
+  if (!file.is_open()) fail_because(path, "cannot write", errno);
 
   bool written = true;
   for (const std::string_view piece : pieces) written = written && write_all(file.value(), piece);
@@ -136,7 +136,7 @@ void write_file_atomically(const fs::path& path, std::span<const std::string_vie
   if (!written) {
     const int reason = errno;
     ::unlink(temporary.c_str());
-    fail(path, "cannot write", reason);
+    fail_because(path, "cannot write", reason);
   }
   sync_directory(parent_of(path));
 }
@@ -160,24 +160,24 @@ void replace_directory(const fs::path& fresh_path, const fs::path& target_path) 
 
   // A rename onto a directory with something in it fails and changes nothing.
   if (::rename(fresh.c_str(), target.c_str()) == 0) return sync_directory(parent_of(target));
-  if (errno != ENOTEMPTY && errno != EEXIST) fail(target, "cannot replace", errno);
+  if (errno != ENOTEMPTY && errno != EEXIST) fail_because(target, "cannot replace", errno);
 
   if (exchange(fresh, target)) {
     sync_directory(parent_of(target));
     return remove_replaced(fresh, target);
   }
-  if (errno != EINVAL && errno != ENOSYS) fail(target, "cannot replace", errno);
+  if (errno != EINVAL && errno != ENOSYS) fail_because(target, "cannot replace", errno);
 
   fs::path old = target;
   old += ".old";
   fs::remove_all(old, ignored);
-  if (::rename(target.c_str(), old.c_str()) != 0) fail(target, "cannot replace", errno);
+  if (::rename(target.c_str(), old.c_str()) != 0) fail_because(target, "cannot replace", errno);
   if (::rename(fresh.c_str(), target.c_str()) != 0) {
     const int reason = errno;
     if (::rename(old.c_str(), target.c_str()) != 0) {
-      fail(target, fmt::format("cannot replace, and what was there is now {}", old.string()), reason);
+      fail_because(target, fmt::format("cannot replace, and what was there is now {}", old.string()), reason);
     }
-    fail(target, "cannot replace", reason);
+    fail_because(target, "cannot replace", reason);
   }
   sync_directory(parent_of(target));
   remove_replaced(old, target);
@@ -186,16 +186,16 @@ void replace_directory(const fs::path& fresh_path, const fs::path& target_path) 
 DirectoryLock::DirectoryLock(const fs::path& directory, WhenHeld when_held) {
   const fs::path path = directory / "lock";
   Descriptor file(path, O_RDWR | O_CREAT, 0666);
-  if (!file.is_open()) fail(path, "cannot lock this directory", errno);
+  if (!file.is_open()) fail_because(path, "cannot lock this directory", errno);
   const int operation = when_held == WhenHeld::wait ? LOCK_EX : LOCK_EX | LOCK_NB;
   while (::flock(file.value(), operation) != 0) {
     if (errno == EINTR) continue;
-    if (errno != EWOULDBLOCK) fail(path, "cannot lock this directory", errno);
+    if (errno != EWOULDBLOCK) fail_because(path, "cannot lock this directory", errno);
     throw Error(fmt::format("{}: another run is writing here (process {}); wait for it or choose another directory",
                             directory.string(), owner_of_lock(file.value())));
   }
   const std::string owner = fmt::format("{}\n", ::getpid());
-  if (::ftruncate(file.value(), 0) != 0 || !write_all(file.value(), owner)) fail(path, "cannot write", errno);
+  if (::ftruncate(file.value(), 0) != 0 || !write_all(file.value(), owner)) fail_because(path, "cannot write", errno);
   descriptor_ = file.release();
 }
 
@@ -213,7 +213,7 @@ DirectoryLock& DirectoryLock::operator=(DirectoryLock&& other) noexcept {
 
 TemporaryDirectory::TemporaryDirectory(const fs::path& parent) {
   std::string name = (parent / "anesi-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) fail(parent, "cannot make a temporary directory here", errno);
+  if (::mkdtemp(name.data()) == nullptr) fail_because(parent, "cannot make a temporary directory here", errno);
   path_ = name;
 }
 

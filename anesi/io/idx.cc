@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "anesi/core/error.h"
+#include "anesi/io/fail.h"
 #include "anesi/io/files.h"
 #include "anesi/io/thousands.h"
 
@@ -40,10 +40,6 @@ std::optional<std::int64_t> product(const std::vector<std::int64_t>& sizes) {
 std::string in_words(const std::vector<std::int64_t>& sizes) {
   const std::string count = thousands(static_cast<std::uint64_t>(sizes[0]));
   return sizes.size() == 1 ? count + " labels" : fmt::format("{} images of {}x{}", count, sizes[1], sizes[2]);
-}
-
-[[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
-  throw Error(fmt::format("{}: {}", path.string(), what));
 }
 
 // The header's sizes, once its first four bytes are what they should be.

@@ -10,7 +10,7 @@
 namespace anesi {
 namespace {
 
-std::string error_of(const std::string& contents) {
+std::string error_for(const std::string& contents) {
   try {
     parse_idx(contents, "file");
   } catch (const Error& error) {
@@ -47,26 +47,26 @@ TEST(Idx, ReadsTheBytesOfTheFormat) {
 }
 
 TEST(Idx, SaysWhatIsWrongWithAHeader) {
-  EXPECT_EQ(error_of(""), "file: the file is empty");
-  EXPECT_EQ(error_of("ab"), "file: the file has 2 bytes, less than an IDX header; it is cut short");
-  EXPECT_EQ(error_of("\x1f\x8b\x08 and so on"), "file: the file is compressed; unpack it with gunzip");
-  EXPECT_EQ(error_of("<html></html>"), "file: this is not an IDX file: its first two bytes are not zero");
-  EXPECT_EQ(error_of(std::string("\0\0\x0d\x01", 4) + size(0)),
+  EXPECT_EQ(error_for(""), "file: the file is empty");
+  EXPECT_EQ(error_for("ab"), "file: the file has 2 bytes, less than an IDX header; it is cut short");
+  EXPECT_EQ(error_for("\x1f\x8b\x08 and so on"), "file: the file is compressed; unpack it with gunzip");
+  EXPECT_EQ(error_for("<html></html>"), "file: this is not an IDX file: its first two bytes are not zero");
+  EXPECT_EQ(error_for(std::string("\0\0\x0d\x01", 4) + size(0)),
             "file: elements of IDX type 0x0d; only unsigned bytes (0x08) are read");
-  EXPECT_EQ(error_of(header(2, size(0) + size(0))), "file: an array of 2 dimensions; labels have 1 and images 3");
-  EXPECT_EQ(error_of(header(0, "")), "file: an array of 0 dimensions; labels have 1 and images 3");
-  EXPECT_EQ(error_of(header(3, size(1))), "file: the file has 8 bytes, its IDX header alone 16; it is cut short");
+  EXPECT_EQ(error_for(header(2, size(0) + size(0))), "file: an array of 2 dimensions; labels have 1 and images 3");
+  EXPECT_EQ(error_for(header(0, "")), "file: an array of 0 dimensions; labels have 1 and images 3");
+  EXPECT_EQ(error_for(header(3, size(1))), "file: the file has 8 bytes, its IDX header alone 16; it is cut short");
 }
 
 TEST(Idx, SaysWhenTheLengthIsNotTheHeaders) {
-  EXPECT_EQ(error_of(header(3, size(60'000) + size(28) + size(28)) + std::string(1008, 'x')),
+  EXPECT_EQ(error_for(header(3, size(60'000) + size(28) + size(28)) + std::string(1008, 'x')),
             "file: header says 60,000 images of 28x28 (47,040,016 bytes), the file has 1,024; it is cut short");
-  EXPECT_EQ(error_of(header(1, size(2)) + "abc"),
+  EXPECT_EQ(error_for(header(1, size(2)) + "abc"),
             "file: header says 2 labels (10 bytes), the file has 11; it is too long");
   const unsigned most = 0xffffffffU;
-  EXPECT_EQ(error_of(header(1, size(most))),
+  EXPECT_EQ(error_for(header(1, size(most))),
             "file: header says 4,294,967,295 labels (4,294,967,303 bytes), the file has 8; it is cut short");
-  EXPECT_EQ(error_of(header(3, size(most) + size(most) + size(most))),
+  EXPECT_EQ(error_for(header(3, size(most) + size(most) + size(most))),
             "file: header says 4,294,967,295 images of 4294967295x4294967295, more than any file holds; it is damaged");
 }
 

@@ -12,14 +12,10 @@
 #include <system_error>
 #include <thread>
 
-#include "anesi/core/error.h"
+#include "anesi/io/fail.h"
 
 namespace anesi {
 namespace {
-
-[[noreturn]] void fail(const std::string& program, const std::string& what) {
-  throw Error(fmt::format("{}: {}", program, what));
-}
 
 // In a process group of its own, so that it can be stopped with its children.
 pid_t start(const std::vector<std::string>& command, const std::filesystem::path& directory) {

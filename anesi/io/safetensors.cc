@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "anesi/core/error.h"
+#include "anesi/io/fail.h"
 #include "anesi/io/files.h"
 #include "anesi/io/thousands.h"
 
@@ -49,11 +50,7 @@ constexpr std::array<NamedType, 10> kTypes = {{{"F64", torch::kFloat64},
 // A name as it can stand in a message of one line, whatever it holds.
 std::string in_quotes(std::string_view name) { return json(name).dump(-1, ' ', true, json::error_handler_t::replace); }
 
-[[noreturn]] void fail(const Path& path, std::string_view what) {
-  throw Error(fmt::format("{}: {}", path.string(), what));
-}
-
-[[noreturn]] void fail(const Path& path, std::string_view tensor, std::string_view what) {
+[[noreturn]] void fail_at_tensor(const Path& path, std::string_view tensor, std::string_view what) {
   throw Error(fmt::format("{}: tensor {}: {}", path.string(), in_quotes(tensor), what));
 }
 
@@ -66,14 +63,14 @@ struct Outgoing {
 };
 
 Outgoing prepare(const Path& path, const std::string& name, const torch::Tensor& tensor) {
-  if (name == kMetadata) fail(path, name, "this name is reserved by the format; choose another");
-  if (!tensor.defined()) fail(path, name, "is undefined, so there is nothing to write");
+  if (name == kMetadata) fail_at_tensor(path, name, "this name is reserved by the format; choose another");
+  if (!tensor.defined()) fail_at_tensor(path, name, "is undefined, so there is nothing to write");
   const auto* type = std::find_if(kTypes.begin(), kTypes.end(),
                                   [&](const NamedType& known) { return known.type == tensor.scalar_type(); });
   if (type == kTypes.end()) {
-    fail(path, name, fmt::format("dtype {} cannot be written", torch::toString(tensor.scalar_type())));
+    fail_at_tensor(path, name, fmt::format("dtype {} cannot be written", torch::toString(tensor.scalar_type())));
   }
-  if (tensor.layout() != torch::kStrided) fail(path, name, "is sparse; only dense tensors can be written");
+  if (tensor.layout() != torch::kStrided) fail_at_tensor(path, name, "is sparse; only dense tensors can be written");
   return {name, type->name, tensor.detach().cpu().resolve_neg().contiguous()};
 }
 
@@ -112,24 +109,25 @@ struct Place {
 
 torch::ScalarType parse_type(const Path& path, const std::string& name, const json& entry) {
   const auto found = entry.find("dtype");
-  if (found == entry.end() || !found->is_string()) fail(path, name, "its header has no dtype");
+  if (found == entry.end() || !found->is_string()) fail_at_tensor(path, name, "its header has no dtype");
   const auto& text = found->get_ref<const std::string&>();
   const auto* type =
       std::find_if(kTypes.begin(), kTypes.end(), [&](const NamedType& known) { return known.name == text; });
-  if (type == kTypes.end()) fail(path, name, fmt::format("dtype {} is not one that can be read here", in_quotes(text)));
+  if (type == kTypes.end())
+    fail_at_tensor(path, name, fmt::format("dtype {} is not one that can be read here", in_quotes(text)));
   return type->type;
 }
 
 std::vector<std::uint64_t> parse_numbers(const Path& path, const std::string& name, const json& entry,
                                          const char* key) {
   const auto found = entry.find(key);
-  if (found == entry.end() || !found->is_array()) fail(path, name, fmt::format("its header has no {}", key));
+  if (found == entry.end() || !found->is_array()) fail_at_tensor(path, name, fmt::format("its header has no {}", key));
   std::vector<std::uint64_t> numbers;
   numbers.reserve(found->size());
   for (const json& number : *found) {
     if (!number.is_number_unsigned() ||
         number.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-      fail(path, name, fmt::format("its {} holds something other than a whole number below 2^63", key));
+      fail_at_tensor(path, name, fmt::format("its {} holds something other than a whole number below 2^63", key));
     }
     numbers.push_back(number.get<std::uint64_t>());
   }
@@ -144,32 +142,33 @@ std::uint64_t bytes_for(const Path& path, const std::string& name, const std::ve
   for (const std::int64_t size : shape) {
     empty = empty || size == 0;
     if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(size, 1), &bytes)) {
-      fail(path, name, "its shape is larger than any file holds; the header is damaged");
+      fail_at_tensor(path, name, "its shape is larger than any file holds; the header is damaged");
     }
   }
   return empty ? 0 : static_cast<std::uint64_t>(bytes);
 }
 
 Place parse_place(const Path& path, const std::string& name, const json& entry, std::uint64_t data_bytes) {
-  if (!entry.is_object()) fail(path, name, "its header is not an object");
+  if (!entry.is_object()) fail_at_tensor(path, name, "its header is not an object");
   Place place{name, parse_type(path, name, entry), {}, 0, 0};
   const std::vector<std::uint64_t> shape = parse_numbers(path, name, entry, "shape");
-  if (shape.size() > kMostDimensions) fail(path, name, fmt::format("it has {} dimensions", shape.size()));
+  if (shape.size() > kMostDimensions) fail_at_tensor(path, name, fmt::format("it has {} dimensions", shape.size()));
   place.shape.assign(shape.begin(), shape.end());
   const std::vector<std::uint64_t> offsets = parse_numbers(path, name, entry, "data_offsets");
-  if (offsets.size() != 2 || offsets[0] > offsets[1]) fail(path, name, "its data_offsets are not a begin and an end");
+  if (offsets.size() != 2 || offsets[0] > offsets[1])
+    fail_at_tensor(path, name, "its data_offsets are not a begin and an end");
   place.begin = offsets[0];
   place.end = offsets[1];
   if (place.end > data_bytes) {
-    fail(path, name,
-         fmt::format("its data ends at byte {} of {}; the file is cut short or damaged", thousands(place.end),
-                     thousands(data_bytes)));
+    fail_at_tensor(path, name,
+                   fmt::format("its data ends at byte {} of {}; the file is cut short or damaged", thousands(place.end),
+                               thousands(data_bytes)));
   }
   const std::uint64_t needed = bytes_for(path, name, place.shape, place.type);
   if (needed != place.end - place.begin) {
-    fail(path, name,
-         fmt::format("its shape takes {} bytes, its data_offsets give {}; the header is damaged", thousands(needed),
-                     thousands(place.end - place.begin)));
+    fail_at_tensor(path, name,
+                   fmt::format("its shape takes {} bytes, its data_offsets give {}; the header is damaged",
+                               thousands(needed), thousands(place.end - place.begin)));
   }
   return place;
 }
@@ -205,10 +204,10 @@ void check_cover(const Path& path, std::vector<Place>& places, std::uint64_t dat
   std::uint64_t covered = 0;
   for (const Place& place : places) {
     if (place.begin != covered) {
-      fail(path, place.name,
-           fmt::format("its data begins at byte {}, {} that of the tensor before, which ends at {}",
-                       thousands(place.begin), place.begin < covered ? "inside" : "with a gap after",
-                       thousands(covered)));
+      fail_at_tensor(path, place.name,
+                     fmt::format("its data begins at byte {}, {} that of the tensor before, which ends at {}",
+                                 thousands(place.begin), place.begin < covered ? "inside" : "with a gap after",
+                                 thousands(covered)));
     }
     covered = place.end;
   }
@@ -221,7 +220,7 @@ void check_cover(const Path& path, std::vector<Place>& places, std::uint64_t dat
 torch::Tensor copy_of(const Path& path, const Place& place, std::string_view bytes) {
   torch::Tensor tensor = torch::empty(place.shape, place.type);
   if (place.type == torch::kBool && !std::all_of(bytes.begin(), bytes.end(), [](char b) { return b == 0 || b == 1; })) {
-    fail(path, place.name, "it is BOOL but holds bytes other than 0 and 1; the file is damaged");
+    fail_at_tensor(path, place.name, "it is BOOL but holds bytes other than 0 and 1; the file is damaged");
   }
   if (!bytes.empty()) std::memcpy(tensor.data_ptr(), bytes.data(), bytes.size());
   return tensor;

@@ -5,6 +5,7 @@
 #include "anesi/check/model_check.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/core/seeded.h"
 #include "anesi/exact/enumerate.h"
 #include "anesi/models/sample.h"
 #include "anesi/models/scan.h"
@@ -16,8 +17,6 @@
 
 namespace anesi {
 namespace {
-
-at::Generator seeded(std::uint64_t seed) { return at::make_generator<at::CPUGeneratorImpl>(seed); }
 
 // Mean total variation between q and the exact distribution, by enumeration, over Dirichlet(0.2) beliefs.
 double total_variation(SequenceModel& model, const Addition& addition, std::int64_t beliefs) {

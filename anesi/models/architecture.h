@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "anesi/core/problem.h"
+#include "anesi/core/unique_name.h"
 #include "anesi/models/inference_model.h"
 #include "anesi/options/option_table.h"
 
@@ -57,7 +58,8 @@ bool register_architecture(const std::string& name, const std::string& summary, 
       .second;
 }
 
-#define ANESI_ARCHITECTURE(name, summary, Options, ...) \
-  [[maybe_unused]] const bool registered_architecture = register_architecture<Options>(name, summary, __VA_ARGS__)
+#define ANESI_ARCHITECTURE(name, summary, Options, ...)                     \
+  [[maybe_unused]] const bool ANESI_UNIQUE_NAME(registered_architecture_) = \
+      register_architecture<Options>(name, summary, __VA_ARGS__)
 
 }  // namespace anesi

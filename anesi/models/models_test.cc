@@ -4,6 +4,7 @@
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/problem.h"
+#include "anesi/core/seeded.h"
 #include "anesi/models/architecture.h"
 #include "anesi/models/beam.h"
 #include "anesi/models/sample.h"
@@ -152,7 +153,7 @@ TEST_P(EveryArchitecture, AWidthOfOneIsGreedy) {
 TEST_P(EveryArchitecture, SamplesFollowTheModel) {
   const torch::NoGradGuard no_gradients;
   constexpr std::int64_t kSamples = 20000;
-  const auto samples = sample(*model_, repeated(0, kSamples), at::make_generator<at::CPUGeneratorImpl>(5));
+  const auto samples = sample(*model_, repeated(0, kSamples), seeded(5));
   const auto expected = enumerated(0).exp();
   for (std::int64_t index = 0; index < points_.size(0); ++index) {
     const auto share = (samples.values == points_[index]).all(1).to(torch::kFloat32).mean().item<float>();
@@ -248,7 +249,7 @@ TEST_P(EveryArchitecture, PrunedBeamAndSamplesStayWithinWhatIsAllowed) {
   const auto is_sorted = [](const torch::Tensor& values) { return (values.diff(1, -1) >= 0).all().item<bool>(); };
   const Sorted pruner(model_->space());
   const SymbolicPruning pruning(pruner);
-  const auto samples = sample(*model_, context(), at::make_generator<at::CPUGeneratorImpl>(5), &pruning);
+  const auto samples = sample(*model_, context(), seeded(5), &pruning);
   EXPECT_TRUE(is_sorted(samples.values)) << samples.values;
   EXPECT_TRUE(torch::allclose(samples.log_prob, log_prob(*model_, context(), samples.values, &pruning), 1e-4, 1e-4));
   const auto beam = beam_search(*model_, context(), points_.size(0), &pruning);

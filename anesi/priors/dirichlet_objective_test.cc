@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "anesi/core/error.h"
+#include "anesi/core/seeded.h"
 #include "anesi/priors/dirichlet_sampler.h"
 
 namespace anesi {
@@ -65,7 +66,7 @@ TEST(DirichletObjective, NewtonEndsWhereTheGradientIsZero) {
 TEST(DirichletObjective, NewtonWithoutL2RecoversWhatWasSampled) {
   // Concentrations at which a float holds nearly every sample; below, the smallest are rounded to 0.
   const auto truth = torch::tensor({0.5, 0.4, 1.0, 4.0, 30.0, 3.0, 20.0, 0.6}, torch::kDouble).view({2, 4});
-  const auto samples = sample_dirichlet(truth, 50000, at::make_generator<at::CPUGeneratorImpl>(1));
+  const auto samples = sample_dirichlet(truth, 50000, seeded(1));
   const auto logs = samples.to(torch::kDouble).clamp_min(1e-37).log().mean(0).flatten();
   const DirichletObjective objective({4, 4}, {logs.data_ptr<double>(), logs.data_ptr<double>() + 8}, 50000, 0);
   std::vector<double> concentration(8, 0.1);

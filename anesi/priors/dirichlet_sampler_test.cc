@@ -5,11 +5,10 @@
 #include <cmath>
 
 #include "anesi/core/error.h"
+#include "anesi/core/seeded.h"
 
 namespace anesi {
 namespace {
-
-at::Generator seeded(std::uint64_t seed) { return at::make_generator<at::CPUGeneratorImpl>(seed); }
 
 TEST(SampleDirichlet, HasTheRightMeansAndCovariances) {
   const auto alpha = torch::tensor({0.1, 0.2, 0.7, 5.0, 1.0, 40.0, 0.005, 0.005, 0.02}, torch::kDouble).view({3, 3});

@@ -3,11 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "anesi/core/error.h"
+#include "anesi/core/seeded.h"
 
 namespace anesi {
 namespace {
-
-at::Generator seeded(std::uint64_t seed) { return at::make_generator<at::CPUGeneratorImpl>(seed); }
 
 // Beliefs as a network would emit them.
 torch::Tensor emitted(const Space& space, std::int64_t count, std::uint64_t seed) {

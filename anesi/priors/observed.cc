@@ -1,8 +1,7 @@
 #include "anesi/priors/observed.h"
 
-#include <ATen/CPUGeneratorImpl.h>
-
 #include "anesi/core/error.h"
+#include "anesi/core/seeded.h"
 
 namespace anesi {
 
@@ -10,8 +9,8 @@ torch::Tensor ObservedBeliefs::sample(std::int64_t count, at::Generator generato
   if (window_.size() == 0) {
     throw Error("observed prior: no beliefs observed yet; run perception on a batch before sampling");
   }
-  auto seeded = at::make_generator<at::CPUGeneratorImpl>(draw_seed(std::move(generator)));
-  return window_.beliefs(torch::randint(window_.size(), {count}, seeded, torch::kLong));
+  auto source = seeded(draw_seed(std::move(generator)));
+  return window_.beliefs(torch::randint(window_.size(), {count}, source, torch::kLong));
 }
 
 }  // namespace anesi

@@ -7,6 +7,7 @@
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/core/seeded.h"
 #include "anesi/exact/automaton_inference.h"
 #include "anesi/models/sample.h"
 #include "anesi/models/transducer.h"
@@ -110,8 +111,7 @@ TEST(AutomatonPruner, KeepsItsGuaranteeWhereTheModelGivesNothing) {
   const auto q = std::make_shared<Transducer>(addition.outputs(), addition.reading_order(), TransducerOptions{});
   const auto beliefs = certain_beliefs(torch::tensor({{3, 4}}, torch::kInt64), addition.worlds());
   const auto output = torch::tensor({{0, 9}}, torch::kInt64);
-  const auto drawn = sample(*make_explanation(q, addition.worlds()), {beliefs, output},
-                            at::make_generator<at::CPUGeneratorImpl>(1), &pruning);
+  const auto drawn = sample(*make_explanation(q, addition.worlds()), {beliefs, output}, seeded(1), &pruning);
   EXPECT_TRUE(torch::equal(addition.apply_batch(drawn.values), output)) << drawn.values;
 }
 
@@ -195,7 +195,7 @@ TEST(LocalPruner, NeverForbidsWhatCanBeCompletedAndSeesWhatAConstraintSees) {
 TEST(LearnedPruning, LeavesOutWhatAnExactModelGivesNoProbability) {
   const Addition addition(2);
   const auto q = make_automaton_model(*addition.automaton(), addition.worlds(), addition.outputs());
-  const auto generator = at::make_generator<at::CPUGeneratorImpl>(3);
+  const auto generator = seeded(3);
   // An exact model gives every completable value at least one world of at most a hundred.
   EXPECT_EQ(false_prunes(*q.explanation, addition, 1e-3, 500, generator).by_world, 0);
   // Too high a threshold leaves out true ones, and the rate says so.
@@ -238,7 +238,7 @@ TEST(AutomatonPruner, EverySampleOfAThousandDigitsAddsUp) {
       return order;
     }
   } even(addition.worlds());
-  const auto generator = at::make_generator<at::CPUGeneratorImpl>(9);
+  const auto generator = seeded(9);
   const auto beliefs = uniform_beliefs(3, addition.worlds());
   const auto outputs = addition.apply_batch(sample_worlds(beliefs, generator));
   const auto worlds = sample(even, {beliefs, outputs}, generator, &pruning).values;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "anesi/core/problem.h"
+#include "anesi/core/unique_name.h"
 #include "anesi/data/dataset.h"
 #include "anesi/options/option_table.h"
 #include "anesi/perception/perception.h"
@@ -97,6 +98,6 @@ bool register_task(const std::string& name, const std::string& summary, std::vec
 }
 
 #define ANESI_TASK(name, summary, Options, presets, make) \
-  [[maybe_unused]] const bool registered_task = register_task<Options>(name, summary, presets, make)
+  [[maybe_unused]] const bool ANESI_UNIQUE_NAME(registered_task_) = register_task<Options>(name, summary, presets, make)
 
 }  // namespace anesi

@@ -10,6 +10,7 @@
 #include <charconv>
 
 #include "anesi/core/error.h"
+#include "anesi/core/seeded.h"
 
 namespace anesi {
 namespace {

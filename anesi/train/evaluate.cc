@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "anesi/core/beliefs.h"
+#include "anesi/core/seeded.h"
 #include "anesi/models/beam.h"
 #include "anesi/models/sample.h"
 
@@ -47,7 +48,7 @@ Evaluation evaluate(const Problem& problem, Perception& perception, const Infere
   const torch::InferenceMode inference;
   perception.eval();
   const bool explains = model.explanation != nullptr && settings.explanations > 0;
-  auto generator = at::make_generator<at::CPUGeneratorImpl>(1);  // the same samples for the same model
+  auto generator = seeded(1);  // the same samples for the same model
   const auto step = std::max<std::int64_t>(1, kVariablesAtOnce / problem.worlds().variables());
   std::vector<torch::Tensor> confidences, hits;
   double symbolic = 0, variables_right = 0, nll = 0, explained = 0, satisfied = 0;

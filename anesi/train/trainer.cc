@@ -6,6 +6,7 @@
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/core/seeded.h"
 #include "anesi/losses/exact.h"
 #include "anesi/train/module_tensors.h"
 
@@ -63,7 +64,7 @@ Trainer::Trainer(const Configuration& configuration, const Problem& problem, std
       perception_(std::move(perception)),
       data_(data),
       batch_(configuration.batch_size(problem)),
-      generator_(at::make_generator<at::CPUGeneratorImpl>(static_cast<std::uint64_t>(configuration.seed))),
+      generator_(seeded(static_cast<std::uint64_t>(configuration.seed))),
       model_(configuration.make_model(problem)) {
   if (configuration.loss == "exact") {
     loss_ = std::make_unique<ExactLoss>(model_.prediction);
@@ -172,7 +173,7 @@ bool Trainer::run_perception(TrainingObserver& observer) {
 
 torch::Tensor Trainer::order_of_epoch(std::int64_t epoch) const {
   const auto seed = static_cast<std::uint64_t>(configuration_.seed) * 1000003 + static_cast<std::uint64_t>(epoch) + 1;
-  return torch::randperm(data_.train.size(), at::make_generator<at::CPUGeneratorImpl>(seed), torch::kInt64);
+  return torch::randperm(data_.train.size(), seeded(seed), torch::kInt64);
 }
 
 Progress Trainer::progress(const std::string& phase, std::int64_t step, std::int64_t steps) const {
