@@ -1,0 +1,323 @@
+#include "anesi/tasks/visual_sudoku/puzzles.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "anesi/core/error.h"
+#include "anesi/io/files.h"
+#include "anesi/tasks/visual_sudoku/published_puzzles.h"
+
+namespace anesi {
+namespace {
+
+namespace fs = std::filesystem;
+
+// So many images, of which image i has the label i mod 10 and its number in its first three pixels.
+DigitImages numbered_images(std::int64_t begin, std::int64_t end) {
+  const torch::Tensor number = torch::arange(begin, end);
+  torch::Tensor images = torch::zeros({end - begin, 28, 28}, torch::kUInt8);
+  for (int place = 0; place < 3; ++place) {
+    images.select(1, 0).select(1, place).copy_(number.div(1 << (8 * place), "floor").remainder(256));
+  }
+  return {images, number.remainder(10)};
+}
+
+DigitSets numbered_digits(std::int64_t count) {
+  return {numbered_images(0, count / 2), numbered_images(count / 2, count), "numbers", false};
+}
+
+// The number of the image that each cell shows, [puzzles, cells].
+torch::Tensor numbers_shown(const Puzzles& puzzles) {
+  const torch::Tensor pixels = puzzles.pool.select(1, 0).slice(1, 0, 3).to(torch::kInt64);
+  const torch::Tensor numbers = (pixels * torch::tensor({1, 1 << 8, 1 << 16})).sum(1);
+  return numbers.index_select(0, puzzles.index.flatten()).view(puzzles.index.sizes());
+}
+
+std::vector<std::int64_t> to_vector(const torch::Tensor& row) {
+  const torch::Tensor flat = row.contiguous();
+  return {flat.const_data_ptr<std::int64_t>(), flat.const_data_ptr<std::int64_t>() + flat.numel()};
+}
+
+std::set<std::int64_t> to_set(const torch::Tensor& tensor) {
+  const std::vector<std::int64_t> all = to_vector(tensor);
+  return {all.begin(), all.end()};
+}
+
+// Row, column and block by their definition.
+bool follows_the_rules(const torch::Tensor& cells, std::int64_t size, std::int64_t block) {
+  const torch::Tensor grid = cells.view({size, size});
+  for (std::int64_t unit = 0; unit < size; ++unit) {
+    const std::int64_t row = unit / block * block;
+    const std::int64_t column = unit % block * block;
+    for (const torch::Tensor& part : {grid.select(0, unit), grid.select(1, unit),
+                                      grid.slice(0, row, row + block).slice(1, column, column + block)}) {
+      if (static_cast<std::int64_t>(to_set(part).size()) != size) return false;
+    }
+  }
+  return true;
+}
+
+void expect_equal(const Puzzles& actual, const Puzzles& expected) {
+  EXPECT_TRUE(torch::equal(actual.valid, expected.valid));
+  EXPECT_TRUE(torch::equal(actual.cells, expected.cells));
+  EXPECT_TRUE(torch::equal(actual.pool.index_select(0, actual.index.flatten()),
+                           expected.pool.index_select(0, expected.index.flatten())));
+}
+
+template <typename Call>
+std::string error_of(const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+class PuzzlesOfSide : public ::testing::TestWithParam<std::int64_t> {
+ protected:
+  std::int64_t side_ = GetParam();
+  std::int64_t block_ = side_ == 4 ? 2 : 3;
+  PuzzleParts parts_ = generate_puzzles(numbered_digits(27'000), {.size = side_, .split = 2, .puzzles = 100});
+};
+
+TEST_P(PuzzlesOfSide, TakeTurnsInBeingValid) {
+  for (const Puzzles& part : {parts_.train, parts_.test, parts_.validation}) {
+    ASSERT_EQ(part.size(), 200);
+    ASSERT_EQ(part.cells.sizes(), (torch::IntArrayRef{200, side_ * side_}));
+    for (std::int64_t puzzle = 0; puzzle < part.size(); ++puzzle) {
+      EXPECT_EQ(part.valid[puzzle].item<bool>(), puzzle % 2 == 0);
+      EXPECT_EQ(follows_the_rules(part.cells[puzzle], side_, block_), puzzle % 2 == 0);
+      EXPECT_EQ(is_valid_sudoku(to_vector(part.cells[puzzle]), side_), puzzle % 2 == 0);
+    }
+  }
+}
+
+TEST_P(PuzzlesOfSide, ShowTheDigitsTheySay) {
+  for (const Puzzles& part : {parts_.train, parts_.test, parts_.validation}) {
+    EXPECT_TRUE(torch::equal(numbers_shown(part).remainder(10), part.cells));
+    EXPECT_EQ(part.pool.size(0), 100 * side_ * side_);
+  }
+}
+
+TEST_P(PuzzlesOfSide, ShareNoImageBetweenPartsNorBetweenValidPuzzles) {
+  std::set<std::int64_t> seen;
+  for (const Puzzles& part : {parts_.train, parts_.test, parts_.validation}) {
+    const torch::Tensor numbers = numbers_shown(part);
+    const std::set<std::int64_t> valid = to_set(numbers.index({part.valid}));
+    EXPECT_EQ(static_cast<std::int64_t>(valid.size()), 100 * side_ * side_);
+    for (const std::int64_t number : to_set(numbers)) EXPECT_TRUE(valid.contains(number));
+    for (const std::int64_t number : valid) EXPECT_TRUE(seen.insert(number).second);
+  }
+}
+
+// How many cells a corrupted puzzle differs in from the one before it, and of what kind.
+TEST_P(PuzzlesOfSide, AreCorruptedByReplacementsOrExchanges) {
+  std::int64_t exchanged = 0;
+  std::vector<std::int64_t> changes(21);
+  for (const Puzzles& part : {parts_.train, parts_.test, parts_.validation}) {
+    for (std::int64_t puzzle = 0; puzzle < part.size(); puzzle += 2) {
+      const torch::Tensor differs = part.index[puzzle] != part.index[puzzle + 1];
+      const auto cells = differs.sum().item<std::int64_t>();
+      ASSERT_GE(cells, 1);
+      ASSERT_LE(cells, 20);
+      const bool same_images = to_set(part.index[puzzle]) == to_set(part.index[puzzle + 1]);
+      const torch::Tensor other_digit = part.cells[puzzle] != part.cells[puzzle + 1];
+      EXPECT_TRUE(same_images ? cells % 2 == 0 : other_digit.equal(differs));
+      exchanged += same_images ? 1 : 0;
+      ++changes[static_cast<std::size_t>(same_images ? cells / 2 : cells)];
+    }
+  }
+  EXPECT_NEAR(static_cast<double>(exchanged), 150, 45);   // of 300
+  EXPECT_NEAR(static_cast<double>(changes[1]), 145, 45);  // a bit below half: exchanges may have to be done again
+  EXPECT_NEAR(static_cast<double>(changes[2]), 78, 40);
+}
+
+INSTANTIATE_TEST_SUITE_P(, PuzzlesOfSide, ::testing::Values(4, 9));
+
+TEST(Puzzles, AreDecidedBySizeAndSplit) {
+  const DigitSets digits = numbered_digits(2000);
+  const PuzzleParts parts = generate_puzzles(digits, {.split = 3, .puzzles = 10});
+  const PuzzleParts same = generate_puzzles(digits, {.split = 3, .puzzles = 10});
+  expect_equal(parts.train, same.train);
+  expect_equal(parts.test, same.test);
+  expect_equal(parts.validation, same.validation);
+  const PuzzleParts other = generate_puzzles(digits, {.split = 4, .puzzles = 10});
+  EXPECT_FALSE(torch::equal(parts.train.cells, other.train.cells));
+  EXPECT_EQ(parts.origin, "numbers, in 4x4 puzzles by the rules of ViSudo-PC, split 3");
+}
+
+// Figures measured on split 1 mean the same puzzles everywhere, today and later.
+TEST(Puzzles, StayWhatTheyWere) {
+  const PuzzleParts parts = generate_puzzles(numbered_digits(2000), {.puzzles = 10});
+  EXPECT_EQ(to_vector(parts.train.cells[0]),
+            (std::vector<std::int64_t>{3, 0, 1, 2, 1, 2, 3, 0, 0, 3, 2, 1, 2, 1, 0, 3}));
+  EXPECT_EQ(to_vector(numbers_shown(parts.train)[1]),
+            (std::vector<std::int64_t>{1982, 1302, 951, 420, 201, 1372, 363, 220, 1580, 1543, 1583, 1131, 1412, 1171,
+                                       600, 33}));
+}
+
+TEST(Puzzles, SayWhyThereAreNone) {
+  const auto error = [](std::int64_t digits, const PuzzleOptions& options) {
+    return error_of([&] { generate_puzzles(numbered_digits(digits), options); });
+  };
+  EXPECT_EQ(error(20, {.size = 5}), "a puzzle of side 5; the side is a square number, 4 or 9");
+  EXPECT_EQ(error(20, {.size = 1}), "a puzzle of side 1; the side is a square number, 4 or 9");
+  EXPECT_EQ(error(20, {.size = 16}), "16x16 puzzles need 16 different digits; there are 10; use a side of 4 or 9");
+  EXPECT_EQ(error(20, {.split = 12}), "split 12; there are splits 1 to 11");
+  EXPECT_EQ(error(20, {.puzzles = 0}), "0 correct puzzles in a part; there may be 1 to 1,000,000");
+  EXPECT_EQ(error(11'992, {}),
+            "digit 2: 1,199 images are too few; 100 correct 4x4 puzzles in each of 3 parts need 1,200 of every digit");
+}
+
+class PuzzleFiles : public ::testing::Test {
+ protected:
+  PuzzleFiles() { write_published_puzzles(parts_, split_); }
+
+  void write(const std::string& name, const std::string& contents) { write_file_atomically(split_ / name, contents); }
+
+  // Replaces a piece of a file that is there already.
+  void replace(const std::string& name, const std::string& before, const std::string& after) {
+    std::string contents = read_file(split_ / name);
+    const std::size_t at = contents.find(before);
+    ASSERT_NE(at, std::string::npos);
+    write(name, contents.replace(at, before.size(), after));
+  }
+
+  // What reading says, without the path of the directory.
+  std::string error(const PuzzleOptions& options = {}) const {
+    const std::string message = error_of([&] { read_published_puzzles(split_, options); });
+    return message.starts_with(split_.string()) ? message.substr(split_.string().size() + 1) : message;
+  }
+
+  PuzzleParts parts_ = generate_puzzles(numbered_digits(2000), {.puzzles = 3});
+  TemporaryDirectory directory_;
+  fs::path split_ = directory_.path() / "split";
+};
+
+TEST_F(PuzzleFiles, ReadBackWhatWasWritten) {
+  const PuzzleParts read = read_published_puzzles(split_, {});
+  expect_equal(read.train, parts_.train);
+  expect_equal(read.test, parts_.test);
+  expect_equal(read.validation, parts_.validation);
+  EXPECT_EQ(read.origin, "ViSudo-PC from " + split_.string());
+}
+
+TEST_F(PuzzleFiles, LookLikeThePublishedOnes) {
+  EXPECT_EQ(read_file(split_ / "test_puzzle_labels.txt"), "1\t0\n0\t1\n1\t0\n0\t1\n1\t0\n0\t1\n");
+  const std::string cells = read_file(split_ / "valid_cell_labels.txt");
+  EXPECT_EQ(std::ranges::count(cells, '\n'), 6);
+  EXPECT_EQ(cells.substr(0, 8), "mnist_" + std::to_string(parts_.validation.cells[0][0].item<std::int64_t>()) + "\t");
+  // Every byte, as Python writes it.
+  torch::Tensor pool = torch::arange(256).to(torch::kUInt8).repeat(49).view({16, 28, 28});
+  write_published_puzzles({{pool, torch::arange(16).view({1, 16}), torch::full({1, 16}, -1), torch::tensor({false})},
+                           parts_.test,
+                           parts_.validation,
+                           ""},
+                          split_);
+  const std::string pixels = read_file(split_ / "train_puzzle_pixels.txt");
+  EXPECT_TRUE(pixels.starts_with("0.0\t0.0039\t0.0078\t0.0118\t")) << pixels.substr(0, 40);
+  EXPECT_NE(pixels.find("\t0.498\t0.502\t"), std::string::npos);
+  EXPECT_TRUE(pixels.ends_with("\t0.9961\t1.0\n"));
+  EXPECT_FALSE(fs::exists(split_ / "train_cell_labels.txt"));
+  const Puzzles read = read_published_puzzles(split_, {}).train;
+  EXPECT_TRUE(torch::equal(read.pool, pool));
+  EXPECT_TRUE((read.cells == -1).all().item<bool>());
+}
+
+TEST_F(PuzzleFiles, AreFoundInTheArchive) {
+  const fs::path above = "dimension::4/datasets::mnist/strategy::simple";
+  const fs::path below = "numTrain::00003/numTest::00100/numValid::00100/corruptChance::0.50/overlap::0.00/split::07";
+  const PuzzleOptions options{.split = 7, .puzzles = 3};
+  const std::string missing = error_of([&] { read_published_puzzles(directory_.path(), options); });
+  EXPECT_EQ(missing, directory_.path().string() +
+                         ": holds neither train_puzzle_labels.txt nor, in the directories of ViSudo-PC, split 7 of 4x4 "
+                         "puzzles with 3 correct ones to train on");
+  for (const fs::path& path : {above / "strategy::simple" / below, above / below}) {
+    const fs::path root = directory_.path() / "archive";
+    fs::create_directories((root / path).parent_path());
+    fs::copy(split_, root / path);
+    expect_equal(read_published_puzzles(root, options).train, parts_.train);
+    expect_equal(read_published_puzzles(root / above, options).train, parts_.train);
+    expect_equal(read_published_puzzles(root / path, options).train, parts_.train);
+    fs::remove_all(root);
+  }
+}
+
+TEST_F(PuzzleFiles, MayEndLinesAsTheyLike) {
+  write("test_puzzle_labels.txt", "1\t0\r\n0\t1\r\n1\t0\r\n0\t1\r\n\r\n1\t0\r\n0\t1");
+  expect_equal(read_published_puzzles(split_, {}).test, parts_.test);
+}
+
+TEST_F(PuzzleFiles, SayWhatIsWrongWithPuzzleLabels) {
+  const std::string expected = "; a correct puzzle has \"1 0\", another \"0 1\"";
+  write("train_puzzle_labels.txt", "1\t0\n0\t1\n\n2\t0\n");
+  EXPECT_EQ(error(), "train_puzzle_labels.txt: line 4: \"2 0\"" + expected);
+  write("train_puzzle_labels.txt", "1\t0\n1\n");
+  EXPECT_EQ(error(), "train_puzzle_labels.txt: line 2: \"1\"" + expected);
+  write("train_puzzle_labels.txt", "1\t1\n");
+  EXPECT_EQ(error(), "train_puzzle_labels.txt: line 1: \"1 1\"" + expected);
+  write("train_puzzle_labels.txt", std::string(100, '\1'));
+  EXPECT_EQ(error(), "train_puzzle_labels.txt: line 1: \"????????????????????…\"" + expected);
+  write("train_puzzle_labels.txt", "\n\n");
+  EXPECT_EQ(error(), "train_puzzle_labels.txt: the file is empty");
+}
+
+TEST_F(PuzzleFiles, SayWhatIsWrongWithCells) {
+  replace("test_cell_labels.txt", "\n", "\tmnist_1\n");
+  EXPECT_EQ(error(), "test_cell_labels.txt: line 1: 17 cells; a puzzle of this size has 16");
+  write_published_puzzles(parts_, split_);
+  replace("test_cell_labels.txt", "\nmnist_", "\nmnist_1");
+  EXPECT_TRUE(error().starts_with("test_cell_labels.txt: line 2: a cell with \"mnist_1")) << error();
+  EXPECT_TRUE(error().ends_with("\"; cells have \"mnist_0\" to \"mnist_3\"")) << error();
+  write_published_puzzles(parts_, split_);
+  replace("test_cell_labels.txt", "mnist_0", "mnist_");
+  EXPECT_TRUE(error().starts_with("test_cell_labels.txt: line 1: a cell with \"mnist_\";")) << error();
+  write_published_puzzles(parts_, split_);
+  replace("test_puzzle_labels.txt", "0\t1\n1\t0\n", "0\t1\n0\t1\n");
+  EXPECT_EQ(error(), "test_cell_labels.txt: line 3: the cells are a Sudoku, but the puzzle is labelled incorrect");
+  write("test_puzzle_labels.txt", "1\t0\n1\t0\n1\t0\n1\t0\n1\t0\n1\t0\n");
+  EXPECT_EQ(error(), "test_cell_labels.txt: line 2: the cells are not a Sudoku, but the puzzle is labelled correct");
+}
+
+TEST_F(PuzzleFiles, SayWhatIsWrongWithPixels) {
+  const auto with_first_pixel = [&](const std::string& pixel) {
+    write_published_puzzles(parts_, split_);
+    const std::string contents = read_file(split_ / "valid_puzzle_pixels.txt");
+    const std::size_t second = contents.find('\n') + 1;
+    write("valid_puzzle_pixels.txt", contents.substr(0, second) + pixel + contents.substr(contents.find('\t', second)));
+    return error();
+  };
+  const std::string expected = "; it should be a number from 0 to 1";
+  EXPECT_EQ(with_first_pixel("0.5"), "no error");
+  EXPECT_EQ(with_first_pixel("1"), "no error");
+  EXPECT_EQ(with_first_pixel("1.5"), "valid_puzzle_pixels.txt: line 2: pixel 1 is \"1.5\"" + expected);
+  EXPECT_EQ(with_first_pixel("-0.1"), "valid_puzzle_pixels.txt: line 2: pixel 1 is \"-0.1\"" + expected);
+  EXPECT_EQ(with_first_pixel("nan"), "valid_puzzle_pixels.txt: line 2: pixel 1 is \"nan\"" + expected);
+  EXPECT_EQ(with_first_pixel("0.5x"), "valid_puzzle_pixels.txt: line 2: pixel 1 is \"0.5x\"" + expected);
+  EXPECT_EQ(with_first_pixel(""), "valid_puzzle_pixels.txt: line 2: pixel 1 is \"\"" + expected);
+  EXPECT_EQ(with_first_pixel("0.5\t0.5"),
+            "valid_puzzle_pixels.txt: line 2: 12,545 pixels; a puzzle of this size has 12,544");
+  write("valid_puzzle_pixels.txt", "0.0\n");
+  EXPECT_EQ(error(),
+            "valid_puzzle_pixels.txt: 1 puzzles, but valid_puzzle_labels.txt has 6; the files do not belong together");
+  fs::remove(split_ / "valid_puzzle_pixels.txt");
+  EXPECT_TRUE(error().starts_with("valid_puzzle_pixels.txt: ")) << error();
+}
+
+TEST_F(PuzzleFiles, AreOfOneSize) {
+  fs::remove(split_ / "train_cell_labels.txt");
+  EXPECT_EQ(error({.size = 9}), "train_puzzle_pixels.txt: line 1: 12,544 pixels; a puzzle of this size has 63,504");
+}
+
+TEST_F(PuzzleFiles, MustBeSomewhere) {
+  fs::remove_all(split_);
+  EXPECT_EQ(error(), " no such directory; it should hold the unpacked files of ViSudo-PC");
+}
+
+}  // namespace
+}  // namespace anesi
