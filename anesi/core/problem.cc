@@ -63,6 +63,8 @@ std::optional<Cnf> Problem::cnf() const { return std::nullopt; }
 
 std::unique_ptr<Pruner> Problem::pruner() const { return nullptr; }
 
+std::unique_ptr<Propagation> Problem::propagation(Values /*output*/) const { return nullptr; }
+
 std::unique_ptr<Problem> make_problem(Space worlds, Space outputs, std::function<void(Values, MutableValues)> apply) {
   return std::make_unique<FunctionProblem>(std::move(worlds), std::move(outputs), std::move(apply));
 }

@@ -16,6 +16,7 @@
 
 #include "anesi/core/automaton.h"
 #include "anesi/core/cnf.h"
+#include "anesi/core/propagation.h"
 #include "anesi/core/pruner.h"
 #include "anesi/core/reading_order.h"
 #include "anesi/core/space.h"
@@ -51,6 +52,12 @@ class Problem {
   // Which values can still be completed. Buys hard guarantees: every sampled or decoded value satisfies c.
   // Default: none (null). pruners/ has some that are made from an automaton, a formula or local constraints.
   virtual std::unique_ptr<Pruner> pruner() const;
+
+  // What follows from deciding world variables one after another, where c(w) is to be `output`; kUnset leaves an output
+  // variable open. Buys the most probable world that gives an output, where there is no automaton
+  // (search/consistent_worlds.h). One is made for each search, from several threads at once, so it should be cheap;
+  // `output` is valid during the call only. Default: none (null, whatever the output).
+  virtual std::unique_ptr<Propagation> propagation(Values output) const;
 };
 
 // A problem from a lambda: the first rung of the ladder.
