@@ -63,8 +63,8 @@ class Search {
     }
   }
 
-  // Whether the most likely world gives the output.
-  bool is_trivial() {
+  // True, and done, where the most likely world gives the output.
+  bool try_most_likely() {
     world_.resize(variables_.size());
     for (std::size_t variable = 0; variable < world_.size(); ++variable) world_[variable] = values_[variable * width_];
     if (!gives_output(problem_, world_, wanted_, output_)) return false;
@@ -73,6 +73,7 @@ class Search {
     return true;
   }
 
+  // Deepens the bound. Where the cheapest branch that was cut off costs more than the next bound, that is the bound.
   void run(Propagation& propagation) {
     propagation_ = &propagation;
     domains_ = propagation.domains();
@@ -80,11 +81,10 @@ class Search {
       if (domain == 0) return;
     }
     for (std::size_t variable = 0; variable < variables_.size(); ++variable) refresh(variable);
-    trail_.clear();
+    double bound = kFirstBound / 2;
     cheapest_cut_ = least_;
-    for (double bound = 0;
-         gap_ == kInfinity && !stopped_ && cheapest_cut_ <= limits_.nats && cheapest_cut_ < kInfinity;) {
-      bound = std::min(limits_.nats, std::max({kFirstBound, 2 * bound, cheapest_cut_}));
+    while (best_.empty() && !stopped_ && cheapest_cut_ <= limits_.nats && cheapest_cut_ < kInfinity) {
+      bound = std::min(limits_.nats, std::max(2 * bound, cheapest_cut_));
       limit_ = bound;
       cheapest_cut_ = kInfinity;
       descend();
@@ -99,9 +99,8 @@ class Search {
  private:
   struct Variable {
     double least = 0;            // the cost of its cheapest value
-    std::uint32_t begin = 0;     // of its values in values_ and costs_, cheapest first
-    std::uint32_t cheapest = 0;  // the place of the cheapest that its domain has
-    std::uint32_t end = 0;
+    std::uint32_t cheapest = 0;  // where values_ and costs_ have the cheapest of its domain
+    std::uint32_t end = 0;       // of its values there
   };
   struct Change {
     std::uint32_t variable, cheapest;
@@ -117,8 +116,7 @@ class Search {
       values[place] = static_cast<std::uint8_t>(value);
     }
     for (std::size_t place = 0; place < size; ++place) costs_[begin + place] = costs[values[place]];
-    variables_[variable] = {costs_[begin], static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(begin),
-                            static_cast<std::uint32_t>(begin + size)};
+    variables_[variable] = {costs_[begin], static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(begin + size)};
   }
 
   bool has(std::size_t variable, std::uint32_t place) const { return domains_[variable] >> values_[place] & 1; }
@@ -293,7 +291,7 @@ ConsistentWorlds by_search(const Problem& problem, const torch::Tensor& beliefs,
     for (auto row = next++; row < rows; row = next++) {
       const auto output = output_of(row);
       Search search(problem, output, costs.const_data_ptr<double>() + row * variables * width, width, limits);
-      if (!search.is_trivial()) search.run(*propagation_of(output));
+      if (!search.try_most_likely()) search.run(*propagation_of(output));
       std::ranges::copy(search.world(), result.worlds.mutable_data_ptr<std::int64_t>() + row * variables);
       result.gap.mutable_data_ptr<double>()[row] = search.gap();
       result.nodes.mutable_data_ptr<std::int64_t>()[row] = search.nodes();

@@ -329,6 +329,24 @@ TEST(ConsistentPairs, NoWorldGivesAnOutputThatContradictsItself) {
   EXPECT_LE(found.nodes.max().item<std::int64_t>(), 2);
 }
 
+// A ring of six variables: two values that alternate, then three that are passed on.
+TEST(ConsistentPairs, ConclusionsGoOnUntilNothingFollows) {
+  const std::vector<PairGraph::Pair> ring{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0}};
+  const Row different(6, 1), equal(6, 0), half{1, 0, kUnset, 1, 0, kUnset};
+  const auto domains_after = [](Propagation& propagation, std::int64_t variable, std::int64_t value) {
+    EXPECT_TRUE(propagation.decide(variable, value));
+    return std::vector<std::uint64_t>(propagation.domains().begin(), propagation.domains().end());
+  };
+  using Masks = std::vector<std::uint64_t>;
+  const auto two = std::make_shared<PairGraph>(Space::uniform(6, 2), ring);
+  const auto three = std::make_shared<PairGraph>(Space{3, 3, 2, 3, 3, 3}, ring);
+  PairPropagation alternating(two, different), passed_on(three, equal), partly(three, half);
+  EXPECT_EQ(domains_after(alternating, 2, 0), (Masks{1, 2, 1, 2, 1, 2}));
+  EXPECT_EQ(passed_on.domains()[5], 3U) << "the third variable has two values, so all have";
+  EXPECT_EQ(domains_after(passed_on, 4, 1), (Masks{2, 2, 2, 2, 2, 2}));
+  EXPECT_EQ(domains_after(partly, 0, 0), (Masks{1, 2, 2, 7, 7, 7}));
+}
+
 TEST(ConsistentPairs, DecisionsAreTakenBackAsTheyWereMade) {
   const auto sudoku = square(4, 2);
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
