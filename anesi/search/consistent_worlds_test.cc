@@ -428,6 +428,18 @@ TEST(ConsistentSudokus, TheBestFoundSoFarIsReturned) {
   EXPECT_GT(unproven_worlds, 0);
 }
 
+TEST(ConsistentSudokus, CostNoMoreThanTheLimitOfNats) {
+  const auto sudoku = square(4, 2);
+  const auto outputs = torch::ones({50, 56}, torch::kInt64);
+  const auto beliefs = random_beliefs(50, sudoku.worlds(), 1, 2);
+  const auto best = most_probable_worlds(sudoku, beliefs, outputs, kNoLimits).gap;
+  for (const double nats : {0.0, 0.5, 3.0, 5.0, 6.0, 7.0, 9.0, 11.0}) {
+    const auto found = most_probable_worlds(sudoku, beliefs, outputs, {nats});
+    EXPECT_TRUE(torch::equal(found.gap, best.masked_fill(best > nats, kNever))) << nats << " nats";
+    EXPECT_TRUE(found.proven.all().item<bool>());
+  }
+}
+
 TEST(ConsistentWorlds, AreTheMostLikelyOnesWhereTheyGiveTheOutput) {
   const auto sudoku = square(9, 3);
   const auto beliefs = random_beliefs(4, sudoku.worlds(), 1, 1);
