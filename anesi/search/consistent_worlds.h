@@ -4,7 +4,7 @@
 // costs in nats against that one and looks for worlds that cost at most 1, then 2, 4, … It decides the variable with
 // the fewest values it can still pay for, tries cheap values first, and turns back where the cheapest values that are
 // left to all variables cost too much together. NP-hard in general; a 9x9 sudoku read with 98 % of its cells right
-// takes tens of microseconds.
+// takes about a tenth of a millisecond at the median.
 //
 // What the problem tells of itself is used, the best of
 //   automaton()    dynamic programming instead of search, exact whatever the beliefs
