@@ -49,7 +49,7 @@ struct Bench {
     for (const auto& setting : settings) configuration.table().set(setting);
     task = configuration.make_task({});
     data = random_data(*task.problem, 64);
-    trainer = std::make_unique<Trainer>(configuration, *task.problem, task.perception, data);
+    trainer = std::make_unique<Trainer>(configuration, task, data);
     rows = torch::arange(configuration.batch_size(*task.problem), torch::kInt64);
     pruner = task.problem->pruner();
     // Fill the prior's window, as it is after the first steps of a training run.

@@ -42,7 +42,7 @@ InputFlags::Given InputFlags::read(const SavedModel& saved) const {
   }
   if (!file.empty()) {
     if (!saved.task.read_input) throw UsageError("this task does not read inputs from files; use --index");
-    return {saved.task.read_input(file), {}};
+    return {saved.task.read_input(file), std::nullopt};
   }
   const auto data = saved.task.load();
   const auto& examples = split_of(data, split);
@@ -51,7 +51,7 @@ InputFlags::Given InputFlags::read(const SavedModel& saved) const {
                                  examples.size() - 1));
   }
   const auto batch = examples.batch(index, index + 1);
-  return {batch.inputs, batch.outputs};
+  return {batch.inputs, batch.observations};
 }
 
 const Dataset& split_of(const Splits& splits, const std::string& name) {
@@ -70,6 +70,9 @@ std::string evaluation_table(const Evaluation& evaluation, const std::string& sp
                       fmt::format("{} ({} examples)", split, evaluation.examples), percent(evaluation.symbolic),
                       percent(evaluation.neural), percent(evaluation.per_variable), evaluation.nll, evaluation.ece,
                       evaluation.ms_per_query ? fmt::format("{:.2f}", *evaluation.ms_per_query) : "-");
+  if (evaluation.decided) {
+    text += fmt::format("decided by score and threshold: {} right\n", percent(*evaluation.decided));
+  }
   if (evaluation.explanation) {
     text +=
         fmt::format("explanations: {} of world variables right; {} of {} sampled worlds give the predicted output\n",
@@ -84,15 +87,27 @@ std::vector<std::int64_t> row_values(const torch::Tensor& matrix, std::int64_t r
   return {data, data + values.numel()};
 }
 
+std::string show_label(const Task& task, const Observations& label) {
+  const bool holds = !label.holds.defined() || label.holds[0].item<bool>();
+  return (holds ? "" : "not ") + task.show_output(row_values(label.outputs, 0));
+}
+
 std::string describe_prediction(const SavedModel& saved, const Dataset& data, std::int64_t index) {
   const auto batch = data.batch(index, index + 1);
   const auto beliefs = saved.beliefs(batch.inputs);
+  const auto world = row_values(most_likely_worlds(beliefs), 0);
+  if (!saved.model.prediction->has_rollouts()) {
+    const auto share = saved.model.prediction->log_prob(beliefs, batch.observations.outputs).exp().item<double>();
+    return fmt::format("{}: read {}, {} with {:.1f} %, label {}", index, saved.task.show_world(world),
+                       saved.task.show_output(row_values(batch.observations.outputs, 0)), 100 * share,
+                       show_label(saved.task, batch.observations));
+  }
   const auto beam = beam_search(*saved.model.prediction, beliefs, saved.configuration->eval.beam, saved.pruning.get());
-  const auto world = row_values(most_likely_worlds(beliefs), 0), truth = row_values(batch.outputs, 0),
-             prediction = row_values(beam.values[0], 0);
-  return fmt::format("{} {}: read {}, predicted {} ({:.1f} %), label {}", prediction == truth ? "right" : "wrong",
-                     index, saved.task.show_world(world), saved.task.show_output(prediction),
-                     100 * beam.log_prob[0][0].exp().item<double>(), saved.task.show_output(truth));
+  const auto prediction = row_values(beam.values[0], 0);
+  const bool right = batch.observations.agree(beam.values.select(1, 0)).item<bool>();
+  return fmt::format("{} {}: read {}, predicted {} ({:.1f} %), label {}", right ? "right" : "wrong", index,
+                     saved.task.show_world(world), saved.task.show_output(prediction),
+                     100 * beam.log_prob[0][0].exp().item<double>(), show_label(saved.task, batch.observations));
 }
 
 }  // namespace anesi::cli

@@ -37,7 +37,8 @@ struct InputFlags {
   std::int64_t index = -1;
 
   struct Given {
-    torch::Tensor inputs, label;  // label is undefined for a file
+    torch::Tensor inputs;
+    std::optional<Observations> label;  // none for a file
   };
   void add_to(CLI::App& command);
   Given read(const SavedModel& saved) const;
@@ -52,12 +53,16 @@ std::string evaluation_table(const Evaluation& evaluation, const std::string& sp
 // What was read and predicted for one example of the data, on one line.
 std::string describe_prediction(const SavedModel& saved, const Dataset& data, std::int64_t index);
 
+// A label as people write it: "135", or "not valid" where it says what the output is not.
+std::string show_label(const Task& task, const Observations& label);
+
 // The values of row `row` of an int64 matrix.
 std::vector<std::int64_t> row_values(const torch::Tensor& matrix, std::int64_t row);
 
 // Each adds one subcommand; its callback runs it and sets `exit_code`.
 void add_tasks(CLI::App& app, int& exit_code);
 void add_train(CLI::App& app, int& exit_code);
+void add_repeat(CLI::App& app, int& exit_code);
 void add_eval(CLI::App& app, int& exit_code);
 void add_predict(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);

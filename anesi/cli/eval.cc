@@ -16,10 +16,11 @@ struct EvalFlags {
 void eval(const EvalFlags& flags) {
   const auto saved = load_run(flags.run, flags.common.context());
   const auto data = saved.task.load();
-  const auto beam = flags.beam > 0 ? flags.beam : saved.configuration->eval.beam;
+  auto settings = saved.evaluate_settings();
+  if (flags.beam > 0) settings.beam = flags.beam;
+  settings.explanations = flags.samples;
   const auto evaluation =
-      evaluate(*saved.task.problem, *saved.task.perception, saved.model, split_of(data, flags.split),
-               {.beam = beam, .pruning = saved.pruning.get(), .explanations = flags.samples, .time_queries = true});
+      evaluate(*saved.task.problem, *saved.task.perception, saved.model, split_of(data, flags.split), settings);
   if (flags.common.json) {
     nlohmann::ordered_json json{{"task", saved.configuration->task_name}, {"split", flags.split}};
     json.update(to_json(evaluation));

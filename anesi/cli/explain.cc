@@ -130,9 +130,9 @@ void explain_one(const ExplainFlags& flags) {
                         satisfied ? "" : "  (gives another output)", changes.empty() ? "  as read" : "  " + changes);
   }
   if (best.empty()) throw Error(fmt::format("no world found that gives this output: {}", task.show_output(output)));
-  if (given.label.defined()) {
-    json["label"] = task.show_output(row_values(given.label, 0));
-    text += fmt::format("label {}\n", task.show_output(row_values(given.label, 0)));
+  if (given.label) {
+    json["label"] = show_label(task, *given.label);
+    text += fmt::format("label {}\n", show_label(task, *given.label));
   }
   if (!flags.svg.empty()) {
     const auto steps = trace(saved.model, beliefs, output, best, saved.pruning.get());

@@ -32,6 +32,7 @@ int run(int argc, char** argv) {
   int exit_code = 0;
   anesi::cli::add_tasks(app, exit_code);
   anesi::cli::add_train(app, exit_code);
+  anesi::cli::add_repeat(app, exit_code);
   anesi::cli::add_eval(app, exit_code);
   anesi::cli::add_predict(app, exit_code);
   anesi::cli::add_explain(app, exit_code);

@@ -39,9 +39,9 @@ void predict(const PredictFlags& flags) {
         {{"text", saved.task.show_output(output)}, {"output", output}, {"probability", probability}});
     text += fmt::format("{:>8.4f} %  {}\n", 100 * probability, saved.task.show_output(output));
   }
-  if (label.defined()) {
-    json["label"] = saved.task.show_output(row_values(label, 0));
-    text += fmt::format("label {}\n", saved.task.show_output(row_values(label, 0)));
+  if (label) {
+    json["label"] = show_label(saved.task, *label);
+    text += fmt::format("label {}\n", show_label(saved.task, *label));
   }
   std::cout << (flags.common.json ? json.dump() + "\n" : text);
 }

@@ -1,60 +1,20 @@
 // anesi train: trains a task into a run directory.
 #include <fmt/format.h>
 
-#include <chrono>
-#include <csignal>
 #include <iostream>
 
 #include "anesi/cli/command.h"
 #include "anesi/cli/progress_display.h"
-#include "anesi/train/run.h"
-#include "anesi/train/trainer.h"
+#include "anesi/cli/training.h"
 
 namespace anesi::cli {
 namespace {
-
-volatile std::sig_atomic_t interrupted = 0;
-
-// The first Ctrl-C asks training to stop and save; a second one ends the program at once.
-void on_interrupt(int) {
-  interrupted = 1;
-  std::signal(SIGINT, SIG_DFL);
-}
 
 struct TrainFlags {
   CommonFlags common;
   std::string task, preset, out, resume;
   std::vector<std::string> settings;
   std::int64_t seed = -1;
-};
-
-// Shows progress, logs every evaluation and keeps the checkpoint up to date.
-class RunObserver final : public TrainingObserver {
- public:
-  RunObserver(const Run& run, const Trainer& trainer) : run_(run), trainer_(trainer) {}
-
-  void on_step(const Progress& progress) override { display_.update(progress); }
-
-  void on_evaluation(const Progress& progress, const std::optional<Evaluation>& evaluation) override {
-    run_.save_checkpoint(trainer_);
-    run_.log(progress, evaluation);
-    if (!evaluation) {
-      display_.line(
-          fmt::format("q          {} steps, loss {:.5f}, {:.1f} s", progress.step, progress.q_loss, progress.seconds));
-      return;
-    }
-    display_.line(
-        fmt::format("epoch {:>3}/{}  loss {:.4f}  symbolic {:.2f} %  neural {:.2f} %  per variable {:.2f} %  {:.1f} s",
-                    progress.epoch, progress.epochs, progress.loss, 100 * evaluation->symbolic,
-                    100 * evaluation->neural, 100 * evaluation->per_variable, progress.seconds));
-  }
-
-  bool should_stop() override { return interrupted != 0; }
-
- private:
-  const Run& run_;
-  const Trainer& trainer_;
-  ProgressDisplay display_;
 };
 
 std::unique_ptr<Configuration> configuration_of(const TrainFlags& flags) {
@@ -66,8 +26,7 @@ std::unique_ptr<Configuration> configuration_of(const TrainFlags& flags) {
 
 int train(const TrainFlags& flags) {
   const auto context = flags.common.context();
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
+  stop_on_interrupt();
   const bool resuming = !flags.resume.empty();
   if (resuming && (!flags.task.empty() || !flags.settings.empty() || !flags.preset.empty() || flags.seed >= 0 ||
                    !flags.out.empty())) {
@@ -81,7 +40,7 @@ int train(const TrainFlags& flags) {
   const auto configuration = resuming ? run->configuration() : configuration_of(flags);
   auto task = configuration->make_task(context);
   const auto data = task.load();
-  Trainer trainer(*configuration, *task.problem, task.perception, data);
+  Trainer trainer(*configuration, task, data);
   if (!resuming) {
     const auto out = flags.out.empty() ? fresh_run_directory(flags.task) : std::filesystem::path(flags.out);
     run.emplace(Run::create(out, *configuration));
@@ -94,37 +53,27 @@ int train(const TrainFlags& flags) {
   if (resuming && run->load_checkpoint(trainer)) {
     std::cerr << fmt::format("going on after {:.1f} s of training\n", trainer.seconds());
   }
-  bool finished = false;
-  {
-    RunObserver observer(*run, trainer);
-    finished = trainer.run(observer);
-  }
-  if (!finished) {
-    run->save_checkpoint(trainer);
+  const auto trained = train_to_the_end(*run, *configuration, task, data, trainer, context);
+  if (!trained) {
     std::cerr << fmt::format("interrupted; saved. Go on with: anesi train --resume {}{}\n", directory,
                              flags.common.data.empty() ? "" : " --data " + flags.common.data);
     return kInterrupted;
   }
-  save_model(run->model(), *configuration, *task.problem, trainer.perception(), trainer.model());
-
-  const auto saved = load_model(run->model(), context);
-  const auto evaluation = evaluate(
-      *saved.task.problem, *saved.task.perception, saved.model, data.test,
-      {.beam = configuration->eval.beam, .pruning = saved.pruning.get(), .explanations = 10, .time_queries = true});
   if (flags.common.json) {
     nlohmann::ordered_json json{{"task", configuration->task_name}, {"split", "test"}};
-    json.update(to_json(evaluation));
+    json.update(trained->to_json());
     json["run"] = directory;
-    json["seconds"] = trainer.seconds();
     json["epochs"] = configuration->train.epochs;
     std::cout << json.dump() << '\n';
     return 0;
   }
-  std::cout << '\n' << evaluation_table(evaluation, "test") << '\n';
+  if (trained->unrefined) std::cout << "\nbefore refinement\n" << evaluation_table(*trained->unrefined, "test");
+  std::cout << '\n' << evaluation_table(trained->evaluation, "test") << '\n';
+  const auto saved = load_model(run->model(), context);
   for (std::int64_t example = 0; example < std::min<std::int64_t>(3, data.test.size()); ++example) {
     std::cout << describe_prediction(saved, data.test, example) << '\n';
   }
-  std::cout << fmt::format("\ntrained in {}; saved in {}\n", duration_text(trainer.seconds()), directory);
+  std::cout << fmt::format("\ntrained in {}; saved in {}\n", duration_text(trained->seconds), directory);
   return 0;
 }
 

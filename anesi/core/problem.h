@@ -10,9 +10,11 @@
 
 #include <torch/torch.h>
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "anesi/core/automaton.h"
 #include "anesi/core/cnf.h"
@@ -41,6 +43,14 @@ class Problem {
   // In which order worlds are read before each output. Buys the transducer its bounded memory: near-exact inference in
   // seconds. Default: all worlds are read, then all outputs are emitted.
   virtual ReadingOrder reading_order() const;
+
+  // Where each output variable depends on two world variables alone: which two, in the order of the outputs. Buys the
+  // architecture `pairwise`. Default: none (empty).
+  virtual std::vector<std::array<std::int64_t, 2>> pairs() const { return {}; }
+
+  // Whether c stays the same when the values of all worlds are renamed by one permutation (the digits of a sudoku).
+  // What perception calls a value is then its own choice, and accuracies are counted under the best renaming.
+  virtual bool values_are_names() const { return false; }
 
   // The function as a machine with a finite memory along a reading order. Buys exact inference and an exact pruner,
   // both linear in the length. Default: none (null).

@@ -3,12 +3,16 @@
 
 #include <torch/torch.h>
 
+#include <string>
+
+#include "anesi/core/observations.h"
+
 namespace anesi {
 
 struct Batch {
-  torch::Tensor inputs;   // what perception takes, [batch, …]
-  torch::Tensor outputs;  // int64 [batch, output variables]
-  torch::Tensor worlds;   // int64 [batch, world variables]; never used to train
+  torch::Tensor inputs;  // what perception takes, [batch, …]
+  Observations observations;
+  torch::Tensor worlds;  // int64 [batch, world variables], kUnset where not known; never used to train
 };
 
 // Examples made of images that several of them may share: example i shows images pool[index[i]].
@@ -16,12 +20,15 @@ struct Dataset {
   torch::Tensor pool;     // uint8 [images, height, width]
   torch::Tensor index;    // int64 [examples, images of an example]
   torch::Tensor outputs;  // int64 [examples, output variables]
-  torch::Tensor worlds;   // int64 [examples, world variables]
+  torch::Tensor holds;    // bool [examples]: whether the output is that, or anything but that; undefined: all hold
+  torch::Tensor worlds;   // int64 [examples, world variables], kUnset where not known
 
   std::int64_t size() const { return index.defined() ? index.size(0) : 0; }
   // The examples of these rows, int64 [batch]; images become floats from -1 to 1.
   Batch batch(const torch::Tensor& rows) const;
   Batch batch(std::int64_t begin, std::int64_t end) const;
+  // One image each: that of variable variables[i] of example rows[i], [n, 1, height, width].
+  torch::Tensor variables(const torch::Tensor& rows, const torch::Tensor& variables) const;
 };
 
 struct Splits {

@@ -1,8 +1,12 @@
 #include "anesi/exact/circuit.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <random>
 
 #include "anesi/core/error.h"
@@ -156,13 +160,13 @@ void Circuit::sample_model(const Weights& weights, std::vector<bool>& model,
 
 namespace {
 
-class CircuitInference final : public ExactInference {
+class CircuitInference : public ExactInference {
  public:
   CircuitInference(const Problem& problem, Cnf cnf, double seconds)
-      : worlds_(problem.worlds()),
-        outputs_(problem.outputs()),
-        cnf_(std::move(cnf)),
-        circuit_(Circuit::compile(cnf_.variables(), cnf_.clauses(), seconds)) {}
+      : worlds_(problem.worlds()), outputs_(problem.outputs()), cnf_(std::move(cnf)), seconds_(seconds) {}
+
+  // The circuit that answers for an output. Called from several threads at once.
+  virtual const Circuit& circuit_for(Values output) const = 0;
 
   torch::Tensor log_prob(const torch::Tensor& beliefs, const torch::Tensor& outputs) const override {
     const bool differentiable = torch::GradMode::is_enabled() && beliefs.requires_grad();
@@ -171,12 +175,14 @@ class CircuitInference final : public ExactInference {
         .to(beliefs.device());
   }
 
+  const Space& outputs() const { return outputs_; }
+
   MostProbable most_probable(const torch::Tensor& beliefs, const torch::Tensor& outputs) const override {
     auto log_probs = torch::empty({beliefs.size(0)}, torch::kFloat64);
     auto worlds = torch::zeros({beliefs.size(0), worlds_.variables()}, torch::kInt64);
-    for_each_row(beliefs, outputs, [&](std::int64_t row, const Circuit::Weights& weights) {
+    for_each_row(beliefs, outputs, [&](std::int64_t row, const Circuit& circuit, const Circuit::Weights& weights) {
       std::vector<bool> model;
-      log_probs.mutable_data_ptr<double>()[row] = circuit_.best_model(weights, model);
+      log_probs.mutable_data_ptr<double>()[row] = circuit.best_model(weights, model);
       write_world(model, worlds.mutable_data_ptr<std::int64_t>() + row * worlds_.variables());
     });
     return {worlds, log_probs};
@@ -188,11 +194,11 @@ class CircuitInference final : public ExactInference {
     // A generator of its own for each row, so that draws do not depend on which thread comes first.
     const auto seeds = torch::randint(std::int64_t{1} << 62, {beliefs.size(0)}, std::move(generator), torch::kInt64);
     const auto* const seed = seeds.const_data_ptr<std::int64_t>();
-    for_each_row(beliefs, outputs, [&](std::int64_t row, const Circuit::Weights& weights) {
+    for_each_row(beliefs, outputs, [&](std::int64_t row, const Circuit& circuit, const Circuit::Weights& weights) {
       std::mt19937_64 engine(static_cast<std::uint64_t>(seed[row]));
       std::uniform_real_distribution<double> uniform(0, 1);
       std::vector<bool> model;
-      circuit_.sample_model(weights, model, [&] { return uniform(engine); });
+      circuit.sample_model(weights, model, [&] { return uniform(engine); });
       write_world(model, worlds.mutable_data_ptr<std::int64_t>() + row * worlds_.variables());
     });
     return worlds;
@@ -206,11 +212,12 @@ class CircuitInference final : public ExactInference {
                                  const torch::Tensor& outputs, const CircuitInference* self, bool differentiable) {
       auto result = torch::empty({beliefs.size(0)}, torch::kFloat64);
       auto gradient = differentiable ? torch::zeros_like(beliefs) : torch::Tensor();
-      self->for_each_row(beliefs, outputs, [&](std::int64_t row, const Circuit::Weights& weights) {
-        const auto total = self->circuit_.log_count(weights);
-        result.mutable_data_ptr<double>()[row] = total;
-        if (gradient.defined()) self->differentiate(row, total, beliefs, weights, gradient);
-      });
+      self->for_each_row(beliefs, outputs,
+                         [&](std::int64_t row, const Circuit& circuit, const Circuit::Weights& weights) {
+                           const auto total = circuit.log_count(weights);
+                           result.mutable_data_ptr<double>()[row] = total;
+                           if (gradient.defined()) self->differentiate(row, total, beliefs, circuit, weights, gradient);
+                         });
       if (gradient.defined()) context->save_for_backward({gradient});
       return result;
     }
@@ -224,8 +231,8 @@ class CircuitInference final : public ExactInference {
 
   // d log p(y|P) / d P, with a weight of zero taken as nearly zero beside `total`, so that P = 0 has its derivative
   // too.
-  void differentiate(std::int64_t row, double total, const torch::Tensor& beliefs, Circuit::Weights weights,
-                     torch::Tensor& gradient) const {
+  void differentiate(std::int64_t row, double total, const torch::Tensor& beliefs, const Circuit& circuit,
+                     Circuit::Weights weights, torch::Tensor& gradient) const {
     if (total == kImpossible) return;  // no direction leads out
     const auto width = beliefs.size(2);
     const auto literal_of = [&](std::int64_t variable, std::int64_t value) {
@@ -239,7 +246,7 @@ class CircuitInference final : public ExactInference {
       }
     }
     Circuit::Weights derivative;
-    circuit_.log_count(weights, derivative);
+    circuit.log_count(weights, derivative);
     auto* const out = gradient.mutable_data_ptr<double>() + row * beliefs.size(1) * width;
     for (std::int64_t variable = 0; variable < worlds_.variables(); ++variable) {
       for (std::int64_t value = 0; value < worlds_.domain(variable); ++value) {
@@ -250,7 +257,7 @@ class CircuitInference final : public ExactInference {
     }
   }
 
-  // Calls visit(row, weights) with the weights of every literal: beliefs for worlds, one or zero for outputs.
+  // Calls visit(row, circuit, weights) with the weights of every literal: beliefs for worlds, one or zero for outputs.
   template <typename Visit>
   void for_each_row(const torch::Tensor& beliefs, const torch::Tensor& outputs, Visit visit) const {
     const auto given = beliefs.detach().to(torch::kCPU, torch::kFloat64).contiguous();
@@ -276,7 +283,7 @@ class CircuitInference final : public ExactInference {
             if (value != output[variable]) weight(cnf_.output(variable, value)) = kImpossible;
           }
         }
-        visit(row, weights);
+        visit(row, circuit_for(Values(output, static_cast<std::size_t>(wanted.size(1)))), weights);
       }
     });
   }
@@ -291,16 +298,85 @@ class CircuitInference final : public ExactInference {
   }
 
   Space worlds_, outputs_;
+
+ protected:
   Cnf cnf_;
+  double seconds_;
+};
+
+// One circuit of the whole formula, for all outputs.
+class WholeCircuit final : public CircuitInference {
+ public:
+  WholeCircuit(const Problem& problem, Cnf cnf, double seconds)
+      : CircuitInference(problem, std::move(cnf), seconds),
+        circuit_(Circuit::compile(cnf_.variables(), cnf_.clauses(), seconds)) {}
+
+  const Circuit& circuit_for(Values) const override { return circuit_; }
+
+ private:
   Circuit circuit_;
 };
+
+// A circuit of what the formula says once the output is known, for each output that was asked about.
+class ConditionedCircuits final : public CircuitInference {
+ public:
+  using CircuitInference::CircuitInference;
+
+  const Circuit& circuit_for(Values output) const override {
+    const std::scoped_lock lock(mutex_);
+    const std::vector<std::int64_t> key(output.begin(), output.end());
+    if (const auto found = circuits_.find(key); found != circuits_.end()) return *found->second;
+    if (circuits_.size() >= kMostOutputs) {
+      throw Error(fmt::format(
+          "circuits for each output: more than {} outputs were asked about; use exact.method=circuit", kMostOutputs));
+    }
+    return *circuits_.emplace(key, std::make_unique<Circuit>(compile(output))).first->second;
+  }
+
+ private:
+  static constexpr std::size_t kMostOutputs = 1000;
+
+  // Clauses that the output makes true go, and so do literals that it makes false; outputs are in none that is left.
+  Circuit compile(Values output) const {
+    std::vector<bool> is_true(2 * static_cast<std::size_t>(cnf_.variables()) + 1, false);
+    const auto place = [&](int literal) { return static_cast<std::size_t>(literal + cnf_.variables()); };
+    for (std::size_t variable = 0; variable < output.size(); ++variable) {
+      if (output[variable] == kUnset) continue;
+      const auto index = static_cast<std::int64_t>(variable);
+      for (std::int64_t value = 0; value < outputs().domain(index); ++value) {
+        const auto literal = cnf_.output(index, value);
+        is_true[place(value == output[variable] ? literal : -literal)] = true;
+      }
+    }
+    std::vector<std::vector<int>> clauses;
+    for (const auto& clause : cnf_.clauses()) {
+      if (std::any_of(clause.begin(), clause.end(), [&](int literal) { return is_true[place(literal)]; })) continue;
+      auto& rest = clauses.emplace_back();
+      for (const auto literal : clause) {
+        if (!is_true[place(-literal)]) rest.push_back(literal);
+      }
+    }
+    return Circuit::compile(cnf_.variables(), clauses, seconds_);
+  }
+
+  mutable std::mutex mutex_;
+  mutable std::map<std::vector<std::int64_t>, std::unique_ptr<Circuit>> circuits_;
+};
+
+Cnf formula_of(const Problem& problem) {
+  auto cnf = problem.cnf();
+  if (!cnf) throw Error("circuit: the problem gives no formula (override Problem::cnf)");
+  return std::move(*cnf);
+}
 
 }  // namespace
 
 std::unique_ptr<ExactInference> make_circuit_inference(const Problem& problem, double seconds) {
-  auto cnf = problem.cnf();
-  if (!cnf) throw Error("circuit: the problem gives no formula (override Problem::cnf)");
-  return std::make_unique<CircuitInference>(problem, std::move(*cnf), seconds);
+  return std::make_unique<WholeCircuit>(problem, formula_of(problem), seconds);
+}
+
+std::unique_ptr<ExactInference> make_conditioned_circuits(const Problem& problem, double seconds) {
+  return std::make_unique<ConditionedCircuits>(problem, formula_of(problem), seconds);
 }
 
 }  // namespace anesi

@@ -56,14 +56,15 @@ torch::Tensor normalised(const torch::Tensor& log_weights) {
 
 class ExactPrediction final : public SequenceModel {
  public:
-  ExactPrediction(std::shared_ptr<const ExactInference> inference, const Space& outputs)
-      : SequenceModel(outputs, natural_order(outputs)), inference_(std::move(inference)) {}
+  ExactPrediction(std::shared_ptr<const ExactInference> inference, const Space& outputs, bool rollouts)
+      : SequenceModel(outputs, natural_order(outputs)), inference_(std::move(inference)), rollouts_(rollouts) {}
 
   torch::Tensor log_prob(const Context& context, const torch::Tensor& values) override {
     return inference_->log_prob(context.beliefs, values);
   }
 
   std::unique_ptr<Rollout> begin(const Context& context) override {
+    if (!rollouts_) throw UsageError("exact inference by a circuit for each output cannot choose among outputs");
     const torch::NoGradGuard no_gradients;
     return std::make_unique<StepwiseRollout>(
         context.beliefs, space(),
@@ -79,9 +80,11 @@ class ExactPrediction final : public SequenceModel {
   }
   bool rollouts_have_gradients() const override { return false; }
   bool multilinear() const override { return true; }
+  bool has_rollouts() const override { return rollouts_; }
 
  private:
   std::shared_ptr<const ExactInference> inference_;
+  bool rollouts_;
 };
 
 class ExactExplanation final : public SequenceModel {
@@ -123,7 +126,7 @@ class ExactExplanation final : public SequenceModel {
 }  // namespace
 
 const std::vector<std::string>& exact_methods() {
-  static const std::vector<std::string> names{"auto", "automaton", "enumerate", "circuit"};
+  static const std::vector<std::string> names{"auto", "automaton", "enumerate", "circuit", "conditioned"};
   return names;
 }
 
@@ -141,9 +144,10 @@ std::unique_ptr<ExactInference> find_exact(const Problem& problem) {
   return nullptr;
 }
 
-std::unique_ptr<ExactInference> make_exact(const Problem& problem, const std::string& method) {
+std::unique_ptr<ExactInference> make_exact(const Problem& problem, const std::string& method, double seconds) {
   if (method == "enumerate") return make_enumeration(problem);
-  if (method == "circuit") return make_circuit_inference(problem);
+  if (method == "circuit") return make_circuit_inference(problem, seconds);
+  if (method == "conditioned") return make_conditioned_circuits(problem, seconds);
   if (method == "automaton") {
     auto automaton = problem.automaton();
     if (!automaton) throw Error("exact inference by automaton: the problem gives none");
@@ -156,14 +160,16 @@ std::unique_ptr<ExactInference> make_exact(const Problem& problem, const std::st
   return inference;
 }
 
-InferenceModel make_exact_model(const Problem& problem, const std::string& method) {
+InferenceModel make_exact_model(const Problem& problem, const std::string& method, double seconds) {
   const auto automaton = method == "auto" || method == "automaton" ? problem.automaton() : nullptr;
   if (automaton) return make_automaton_model(*automaton, problem.worlds(), problem.outputs());
-  return models_of(make_exact(problem, method), problem.worlds(), problem.outputs());
+  return models_of(make_exact(problem, method, seconds), problem.worlds(), problem.outputs(), method != "conditioned");
 }
 
-InferenceModel models_of(std::shared_ptr<const ExactInference> inference, const Space& worlds, const Space& outputs) {
-  return {std::make_shared<ExactPrediction>(inference, outputs), std::make_shared<ExactExplanation>(inference, worlds)};
+InferenceModel models_of(std::shared_ptr<const ExactInference> inference, const Space& worlds, const Space& outputs,
+                         bool rollouts) {
+  return {std::make_shared<ExactPrediction>(inference, outputs, rollouts),
+          std::make_shared<ExactExplanation>(inference, worlds)};
 }
 
 }  // namespace anesi

@@ -11,19 +11,22 @@
 
 namespace anesi {
 
-// "auto", "automaton", "enumerate", "circuit".
+// "auto", "automaton", "enumerate", "circuit", "conditioned" (a circuit for each output that is asked about).
 const std::vector<std::string>& exact_methods();
 
 // "auto" takes the first that the problem allows: its automaton, enumeration of a small space, its formula's circuit.
-// Throws Error where there is none.
-std::unique_ptr<ExactInference> make_exact(const Problem& problem, const std::string& method = "auto");
+// Throws Error where there is none, or a circuit does not compile within `seconds`.
+std::unique_ptr<ExactInference> make_exact(const Problem& problem, const std::string& method = "auto",
+                                           double seconds = 60);
 // Null where "auto" finds none.
 std::unique_ptr<ExactInference> find_exact(const Problem& problem);
 
 // p(y|P) and p(w|y,P) as models, for sampling, beam search and evaluation; they have no weights.
-InferenceModel make_exact_model(const Problem& problem, const std::string& method = "auto");
+InferenceModel make_exact_model(const Problem& problem, const std::string& method = "auto", double seconds = 60);
 
-// The models of any exact inference: each step asks it about every value of the next variable.
-InferenceModel models_of(std::shared_ptr<const ExactInference> inference, const Space& worlds, const Space& outputs);
+// The models of any exact inference: each step asks it about every value of the next variable. Without `rollouts` the
+// prediction model can only tell probabilities.
+InferenceModel models_of(std::shared_ptr<const ExactInference> inference, const Space& worlds, const Space& outputs,
+                         bool rollouts = true);
 
 }  // namespace anesi

@@ -127,10 +127,10 @@ double AmortizedLoss::learn(const torch::Tensor& beliefs) {
   return update();
 }
 
-torch::Tensor AmortizedLoss::loss(const torch::Tensor& beliefs, const torch::Tensor& outputs) {
+torch::Tensor AmortizedLoss::loss(const torch::Tensor& beliefs, const Observations& observations) {
   const FrozenParameters frozen(*model_.prediction);
   const ReducedPrecision precision(options_.precision == "bf16", beliefs.device().type());
-  return -model_.prediction->log_prob(beliefs, outputs).mean();
+  return -observations.log_prob(model_.prediction->log_prob(beliefs, observations.outputs)).mean();
 }
 
 NamedTensors AmortizedLoss::state() const {

@@ -63,7 +63,7 @@ class AmortizedLoss final : public QueryLoss {
   double update_on(const torch::Tensor& beliefs, const torch::Tensor& worlds, const torch::Tensor& outputs);
 
   double learn(const torch::Tensor& beliefs) override;
-  torch::Tensor loss(const torch::Tensor& beliefs, const torch::Tensor& outputs) override;
+  torch::Tensor loss(const torch::Tensor& beliefs, const Observations& observations) override;
   NamedTensors state() const override;
   void load_state(const NamedTensors& state) override;
 

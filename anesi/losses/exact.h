@@ -15,8 +15,8 @@ class ExactLoss final : public QueryLoss {
   explicit ExactLoss(std::shared_ptr<SequenceModel> exact) : exact_(std::move(exact)) {}
 
   double learn(const torch::Tensor&) override { return std::numeric_limits<double>::quiet_NaN(); }
-  torch::Tensor loss(const torch::Tensor& beliefs, const torch::Tensor& outputs) override {
-    return -exact_->log_prob(beliefs, outputs).mean();
+  torch::Tensor loss(const torch::Tensor& beliefs, const Observations& observations) override {
+    return -observations.log_prob(exact_->log_prob(beliefs, observations.outputs)).mean();
   }
   NamedTensors state() const override { return {}; }
   void load_state(const NamedTensors&) override {}

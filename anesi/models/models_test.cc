@@ -39,6 +39,22 @@ std::unique_ptr<Problem> uneven() {
   });
 }
 
+// Each output is of two variables: whether they differ.
+class Pairs final : public Problem {
+ public:
+  const Space& worlds() const override { return worlds_; }
+  const Space& outputs() const override { return outputs_; }
+  void apply(Values w, MutableValues y) const override {
+    y[0] = w[0] != w[1] ? 1 : 0;
+    y[1] = w[1] != w[2] ? 1 : 0;
+    y[2] = w[0] != w[2] ? 1 : 0;
+  }
+  std::vector<std::array<std::int64_t, 2>> pairs() const override { return {{0, 1}, {1, 2}, {0, 2}}; }
+
+ private:
+  Space worlds_ = Space::uniform(3, 3), outputs_ = Space::uniform(3, 2);
+};
+
 struct Case {
   std::string architecture, problem;
   bool explains;  // q(w|y,P) rather than q(y|P)
@@ -48,20 +64,28 @@ struct Case {
 };
 
 std::unique_ptr<Problem> problem_of(const Case& the_case) {
-  return the_case.problem == "addition" ? std::make_unique<TernaryAddition>() : uneven();
+  if (the_case.problem == "addition") return std::make_unique<TernaryAddition>();
+  if (the_case.problem == "pairs") return std::make_unique<Pairs>();
+  return uneven();
 }
 
 InferenceModel build(const Case& the_case, const Problem& problem) {
   return architectures().at(the_case.architecture).make()->build(problem, the_case.explains);
 }
 
-// Every architecture on both problems, as prediction and as explanation; or those of them that `wanted` says.
+// Whether an architecture is for problems like this at all.
+bool fits(const Case& the_case) {
+  return the_case.architecture != "pairwise" || (the_case.problem == "pairs" && !the_case.explains);
+}
+
+// Every architecture on every problem, as prediction and as explanation; or those of them that `wanted` says.
 std::vector<Case> cases_where(const std::function<bool(const SequenceModel&)>& wanted) {
   std::vector<Case> cases;
   for (const auto& [name, entry] : architectures()) {
-    for (const char* problem : {"addition", "uneven"}) {
+    for (const char* problem : {"addition", "uneven", "pairs"}) {
       for (const bool explains : {false, true}) {
         const Case the_case{name, problem, explains};
+        if (!fits(the_case)) continue;
         const auto q = build(the_case, *problem_of(the_case));
         if (wanted(explains ? *q.explanation : *q.prediction)) cases.push_back(the_case);
       }
@@ -266,7 +290,7 @@ TEST_P(EveryDifferentiableRollout, HasTheGradientsOfThePrunedModel) {
   model_->to(torch::kFloat64);
   beliefs_ = beliefs_.to(torch::kFloat64);
   const auto values = torch::zeros({3, model_->space().variables()}, torch::kInt64);
-  auto weight = model_->parameters()[1];
+  auto weight = model_->parameters().back();
   log_prob(*model_, context(), values, &pruning).sum().backward();
   const torch::NoGradGuard no_gradients;
   const auto direction = torch::randn_like(weight);

@@ -56,6 +56,9 @@ class SequenceModel : public torch::nn::Module {
   // One row for each of the context. The rollout refers to this model, which must outlive it.
   virtual std::unique_ptr<Rollout> begin(const Context& context) = 0;
 
+  // Whether begin() works: a model may know the probability of any point and yet have no way to choose one.
+  virtual bool has_rollouts() const { return true; }
+
   // Whether gradients flow through rollouts to the weights.
   virtual bool rollouts_have_gradients() const { return true; }
 

@@ -14,6 +14,7 @@ class LeNet final : public Perception {
 
   // float [batch, variables, 28, 28] -> [batch, variables, classes]
   torch::Tensor forward(const torch::Tensor& inputs) override;
+  bool separable() const override { return true; }
 
  private:
   torch::nn::Sequential features_, classifier_;

@@ -9,6 +9,10 @@ class Perception : public torch::nn::Module {
  public:
   // [batch, …] -> beliefs [batch, variables, largest domain], rows summing to one.
   virtual torch::Tensor forward(const torch::Tensor& inputs) = 0;
+
+  // Whether each variable has its own slice of the input, [batch, variables, …], and its belief depends on that alone.
+  // Variables of many examples can then be mixed in one batch, [rows, 1, …].
+  virtual bool separable() const { return false; }
 };
 
 }  // namespace anesi

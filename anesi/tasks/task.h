@@ -26,7 +26,8 @@ namespace anesi {
 
 struct Task {
   std::unique_ptr<Problem> problem = {};
-  std::shared_ptr<Perception> perception = {};  // untrained
+  std::function<std::shared_ptr<Perception>()> make_perception = {};  // untrained, its weights from torch's generator
+  std::shared_ptr<Perception> perception = {};  // the one that commands use; made by Configuration::make_task
   // Loads the data; called at most once, and not at all where only the problem is needed.
   std::function<Splits()> load = {};
   // One example's input from a file of the user's, [1, …].
@@ -35,6 +36,9 @@ struct Task {
   std::function<std::string(Values)> show_world = {}, show_output = {};
   // An output as people write it, back to values; by default numbers with spaces or commas between. Throws UsageError.
   std::function<std::vector<std::int64_t>(const std::string&)> read_output = {};
+  // Inputs changed in ways that leave their worlds as they are, for a phase that asks for it. Reproducible by the
+  // generator.
+  std::function<torch::Tensor(const torch::Tensor& inputs, at::Generator)> augment = {};
   // Writes the data as files that other programs read.
   std::function<void(const std::filesystem::path& directory)> export_data = {};
 };

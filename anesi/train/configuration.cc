@@ -15,19 +15,6 @@
 namespace anesi {
 namespace {
 
-// While it lives, torch's generator draws from a seed; then it goes on where it was.
-class SeededWeights {
- public:
-  explicit SeededWeights(std::uint64_t seed) { generator_.set_current_seed(seed); }
-  ~SeededWeights() { generator_.set_state(before_); }
-  SeededWeights(const SeededWeights&) = delete;
-  SeededWeights& operator=(const SeededWeights&) = delete;
-
- private:
-  at::Generator generator_ = at::detail::getDefaultCPUGenerator();
-  torch::Tensor before_ = generator_.get_state();
-};
-
 std::vector<std::int64_t> read_numbers(const std::string& text) {
   std::vector<std::int64_t> numbers;
   for (std::size_t at = 0; at < text.size();) {
@@ -70,6 +57,7 @@ Configuration::Configuration(const std::string& task, const std::string& preset_
   table_.add_group("q", q);
   table_.add_group("prior", prior);
   table_.add_group("exact", exact);
+  table_.add_group("refine", refine);
   table_.add_group("eval", eval);
   for (const auto& [name, architecture] : anesi::architectures()) {
     table_.add_group(name, *(architectures_[name] = architecture.make()));
@@ -95,8 +83,9 @@ std::unique_ptr<Configuration> Configuration::from_toml(const std::string& text,
 Task Configuration::make_task(TaskContext context) const {
   context.seed = static_cast<std::uint64_t>(seed);
   context.validation = train.validation;
-  const SeededWeights seeded(context.seed);
+  const SeededWeights weights(context.seed);
   auto task = task_->make(context);
+  task.perception = task.make_perception();
   const auto spaced = [](Values values) { return fmt::format("{}", fmt::join(values, " ")); };
   if (!task.show_world) task.show_world = spaced;
   if (!task.show_output) task.show_output = spaced;
@@ -105,8 +94,8 @@ Task Configuration::make_task(TaskContext context) const {
 }
 
 InferenceModel Configuration::make_model(const Problem& problem) const {
-  if (loss == "exact") return make_exact_model(problem, exact.method);
-  const SeededWeights seeded(static_cast<std::uint64_t>(seed) + 1);
+  if (loss == "exact") return make_exact_model(problem, exact.method, exact.seconds);
+  const SeededWeights weights(static_cast<std::uint64_t>(seed) + 1);
   return architectures_.at(q.architecture)->build(problem, q.amortized.explains());
 }
 

@@ -16,6 +16,7 @@
 #include "anesi/options/option_table.h"
 #include "anesi/priors/choose.h"
 #include "anesi/tasks/task.h"
+#include "anesi/train/refine.h"
 
 namespace anesi {
 
@@ -27,6 +28,7 @@ struct TrainOptions {
   double smoothing = 0;
   std::string precision = "f32";
   bool validation = false;
+  bool negatives = true;
   std::int64_t evaluate_every = 1;
 
   void describe(OptionTable& table) {
@@ -39,6 +41,7 @@ struct TrainOptions {
               "where labels are not of the variables; fades to nothing at three quarters of training");
     table.add("precision", precision, {"f32", "bf16"}, "of q's matrix products in training; weights stay f32");
     table.add("validation", validation, "hold out a sixth of the training data and evaluate on it while training");
+    table.add("negatives", negatives, "train on labels that only say what the output is not, where there are such");
     table.add("evaluate_every", evaluate_every, {1, 1000000}, "epochs between evaluations");
   }
 };
@@ -53,19 +56,29 @@ struct ModelOptions {
 
 struct ExactOptions {
   std::string method = "auto";
+  double seconds = 60;
 
   void describe(OptionTable& table) {
     table.add("method", method, exact_methods(), "how loss=exact counts; auto takes the first that the problem allows");
+    table.add("seconds", seconds, {0.1, 1000000}, "time after which compiling a circuit is given up");
   }
 };
 
 struct EvaluateOptions {
   std::int64_t beam = 16;
   double learned_threshold = 0;
+  std::string decide = "symbolic";
+  SearchLimits limits;
 
   void describe(OptionTable& table) {
     table.add("beam", beam, {1, 1000000},
               "width of the beam in the final evaluation and in predict; while training it is 1");
+    table.add("decide", decide, {"symbolic", "neural", "likelihood", "gap"},
+              "what `accuracy` counts: the most likely world's output, q's most likely output or, where labels say "
+              "whether an output holds, a threshold on its likelihood or on the gap to the best world that gives it, "
+              "fitted on validation data");
+    table.add("nats", limits.nats, {0, 1000000}, "largest gap that is looked for");
+    table.add("nodes", limits.nodes, {1, 1000000000}, "steps after which that search gives up");
     table.add(
         "learned_threshold", learned_threshold, {0, 1},
         "where no symbolic pruner prunes: leave out what q gives less than this at the uniform belief; 0: nothing");
@@ -97,6 +110,7 @@ class Configuration {
   ModelOptions q;
   PriorOptions prior;
   ExactOptions exact;
+  RefineOptions refine;
   EvaluateOptions eval;
 
  private:

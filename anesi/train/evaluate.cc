@@ -8,6 +8,7 @@
 #include "anesi/core/seeded.h"
 #include "anesi/models/beam.h"
 #include "anesi/models/sample.h"
+#include "anesi/train/renaming.h"
 
 namespace anesi {
 namespace {
@@ -34,6 +35,15 @@ double milliseconds_per_query(Perception& perception, SequenceModel& model, cons
   return *middle;
 }
 
+// The probability that q gives to its own decision. Where the labels only say whether one output holds, that is the
+// decision: for that output, or against it.
+torch::Tensor confidence(const Observations& seen, const torch::Tensor& predicted, const torch::Tensor& log_prob,
+                         const torch::Tensor& log_prob_of_label) {
+  if (!seen.holds.defined()) return log_prob.exp();
+  const auto share = log_prob_of_label.exp().to(log_prob.scalar_type());
+  return torch::where((predicted == seen.outputs).all(1), share, 1 - share);
+}
+
 }  // namespace
 
 double expected_calibration_error(const torch::Tensor& confidence, const torch::Tensor& right, std::int64_t bins) {
@@ -47,26 +57,43 @@ Evaluation evaluate(const Problem& problem, Perception& perception, const Infere
                     const EvaluateSettings& settings) {
   const torch::InferenceMode inference;
   perception.eval();
-  const bool explains = model.explanation != nullptr && settings.explanations > 0;
+  const bool chooses = model.prediction->has_rollouts();
+  const bool explains = chooses && model.explanation != nullptr && settings.explanations > 0;
   auto generator = seeded(1);  // the same samples for the same model
   const auto step = std::max<std::int64_t>(1, kVariablesAtOnce / problem.worlds().variables());
-  std::vector<torch::Tensor> confidences, hits;
-  double symbolic = 0, variables_right = 0, nll = 0, explained = 0, satisfied = 0;
+  std::vector<torch::Tensor> confidences, hits, read, explained;
+  double symbolic = 0, nll = 0, decided = 0, satisfied = 0;
   for (std::int64_t begin = 0; begin < data.size(); begin += step) {
     const auto batch = data.batch(begin, std::min(begin + step, data.size()));
     const auto beliefs = perception.forward(batch.inputs);
     check_beliefs(beliefs, problem.worlds());
     const auto worlds = most_likely_worlds(beliefs);
-    symbolic += (problem.apply_batch(worlds) == batch.outputs).all(1).sum().item<double>();
-    variables_right += (worlds == batch.worlds).to(torch::kFloat64).mean(1).sum().item<double>();
-    nll -= model.prediction->log_prob(beliefs, batch.outputs).sum().item<double>();
-    const auto beam = beam_search(*model.prediction, beliefs, settings.beam, settings.pruning);
-    hits.push_back((beam.values.select(1, 0) == batch.outputs).all(1));
-    confidences.push_back(beam.log_prob.select(1, 0).exp());
+    const auto& seen = batch.observations;
+    symbolic += seen.agree(problem.apply_batch(worlds)).sum().item<double>();
+    read.push_back(worlds);
+    const auto log_prob = model.prediction->log_prob(beliefs, seen.outputs);
+    nll -= seen.log_prob(log_prob).sum().item<double>();
+    torch::Tensor predicted;
+    if (chooses) {
+      const auto beam = beam_search(*model.prediction, beliefs, settings.beam, settings.pruning);
+      predicted = beam.values.select(1, 0);
+      hits.push_back(seen.agree(predicted));
+      confidences.push_back(confidence(seen, predicted, beam.log_prob.select(1, 0), log_prob));
+    } else {
+      // All that can be said is whether the label's output is more likely than not.
+      const auto share = log_prob.exp(), likely = share > 0.5;
+      hits.push_back(seen.holds.defined() ? likely == seen.holds : likely);
+      confidences.push_back(torch::where(likely, share, 1 - share));
+    }
+    if (settings.decision != nullptr) {
+      const auto& decision = *settings.decision;
+      const auto holds = decision.probability(decision.scores(problem, *model.prediction, beliefs, seen.outputs)) > 0.5;
+      decided += (holds == seen.holds).sum().item<double>();
+    }
     if (!explains) continue;
-    const Context context(beliefs, beam.values.select(1, 0).contiguous());
+    const Context context(beliefs, predicted.contiguous());
     const auto best = explain(*model.explanation, context, settings.beam, settings.pruning).values.select(1, 0);
-    explained += (best == batch.worlds).to(torch::kFloat64).mean(1).sum().item<double>();
+    explained.push_back(best);
     for (std::int64_t draw = 0; draw < settings.explanations; ++draw) {
       const auto drawn = sample(*model.explanation, context, generator, settings.pruning).values;
       satisfied += (problem.apply_batch(drawn) == context.outputs).all(1).sum().item<double>();
@@ -79,15 +106,18 @@ Evaluation evaluate(const Problem& problem, Perception& perception, const Infere
   const auto right = torch::cat(hits);
   result.symbolic = symbolic / examples;
   result.neural = right.to(torch::kFloat64).mean().item<double>();
-  result.per_variable = variables_right / examples;
+  const bool names = problem.values_are_names();
+  result.per_variable = share_right(torch::cat(read), data.worlds, names);
   result.nll = nll / examples;
   result.ece = expected_calibration_error(torch::cat(confidences), right);
   if (explains) {
     result.sampled = data.size() * settings.explanations;
-    result.explanation = explained / examples;
+    result.explanation = share_right(torch::cat(explained), data.worlds, names);
     result.satisfied = satisfied / static_cast<double>(result.sampled);
   }
-  if (settings.time_queries) {
+  if (settings.decision != nullptr) result.decided = decided / examples;
+  result.accuracy = result.decided ? *result.decided : settings.headline_is_neural ? result.neural : result.symbolic;
+  if (settings.time_queries && chooses) {
     result.ms_per_query = milliseconds_per_query(perception, *model.prediction, data, settings.beam, settings.pruning);
   }
   return result;

@@ -8,6 +8,7 @@
 #include "anesi/models/inference_model.h"
 #include "anesi/models/prune.h"
 #include "anesi/perception/perception.h"
+#include "anesi/train/decision.h"
 
 namespace anesi {
 
@@ -22,6 +23,8 @@ struct Evaluation {
   std::optional<double> explanation;   // world variables right in the most probable explanation of the prediction
   std::optional<double> satisfied;     // sampled explanations that give the predicted output
   std::int64_t sampled = 0;            // how many were sampled
+  std::optional<double> decided;       // whether the output holds, by score and threshold, is what the label says
+  double accuracy = 0;                 // the headline: one of symbolic, neural and decided, by the settings
   std::optional<double> ms_per_query;  // one example from input to neural prediction, batch of one
 };
 
@@ -30,6 +33,8 @@ struct EvaluateSettings {
   const Pruning* pruning = nullptr;
   std::int64_t explanations = 0;  // sampled for each example, where q explains; 0: none, and no accuracy of them
   bool time_queries = false;
+  const Decision* decision = nullptr;  // null: `decided` is left empty
+  bool headline_is_neural = false;     // where there is no decision
 };
 
 // Puts perception in evaluation mode and leaves it there.

@@ -101,7 +101,7 @@ nlohmann::ordered_json to_json(const Evaluation& evaluation) {
   json["examples"] = evaluation.examples;
   json["symbolic"] = evaluation.symbolic;
   json["neural"] = evaluation.neural;
-  json["per_variable"] = evaluation.per_variable;
+  json["per_variable"] = number_or_null(evaluation.per_variable);
   const auto optional = [](const std::optional<double>& value) {
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
   };
@@ -109,8 +109,9 @@ nlohmann::ordered_json to_json(const Evaluation& evaluation) {
   json["satisfied"] = optional(evaluation.satisfied);
   json["nll"] = number_or_null(evaluation.nll);
   json["ece"] = evaluation.ece;
+  json["decided"] = optional(evaluation.decided);
   json["ms_per_query"] = optional(evaluation.ms_per_query);
-  json["accuracy"] = evaluation.symbolic;
+  json["accuracy"] = evaluation.accuracy;
   return json;
 }
 

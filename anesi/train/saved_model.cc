@@ -20,7 +20,7 @@ constexpr int kFormat = 1;
 }  // namespace
 
 void save_model(const std::filesystem::path& directory, const Configuration& configuration, const Problem& problem,
-                const Perception& perception, const InferenceModel& model) {
+                const Perception& perception, const InferenceModel& model, const std::optional<Decision>& decision) {
   auto fresh = directory;
   fresh += ".new";
   try {
@@ -40,6 +40,7 @@ void save_model(const std::filesystem::path& directory, const Configuration& con
     for (const auto& row : configuration.table().rows()) {
       manifest["options"][row.name] = configuration.table().get(row.name);
     }
+    if (decision) manifest["decision"] = {{"slope", decision->slope}, {"offset", decision->offset}};
     manifest["weights"] = {{"file", "weights.safetensors"}, {"sha256", sha256_of_file(fresh / "weights.safetensors")}};
     write_file_atomically(fresh / "manifest.json", manifest.dump(2) + "\n");
     replace_directory(fresh, directory);
@@ -50,6 +51,24 @@ void save_model(const std::filesystem::path& directory, const Configuration& con
   } catch (const std::filesystem::filesystem_error& error) {
     throw Error(fmt::format("{}: cannot save the model: {}", directory.string(), error.code().message()));
   }
+}
+
+std::optional<Decision> fit_decision(const Configuration& configuration, const Problem& problem, Perception& perception,
+                                     const InferenceModel& model, const Splits& data) {
+  const auto& by = configuration.eval.decide;
+  if (by != "likelihood" && by != "gap") return std::nullopt;
+  Decision decision{.by = by, .limits = configuration.eval.limits};
+  decision.fit(problem, *model.prediction, perception, data.validation.size() > 0 ? data.validation : data.train);
+  return decision;
+}
+
+EvaluateSettings SavedModel::evaluate_settings() const {
+  return {.beam = configuration->eval.beam,
+          .pruning = pruning.get(),
+          .explanations = 10,
+          .time_queries = true,
+          .decision = decision ? &*decision : nullptr,
+          .headline_is_neural = configuration->eval.decide == "neural"};
 }
 
 torch::Tensor SavedModel::beliefs(const torch::Tensor& inputs) const {
@@ -81,6 +100,12 @@ SavedModel load_model(const std::filesystem::path& directory, TaskContext contex
       saved.configuration->table().set(name, value.get<std::string>());
     }
     checksum = manifest.at("weights").at("sha256");
+    if (manifest.contains("decision")) {
+      saved.decision = Decision{.by = saved.configuration->eval.decide,
+                                .limits = saved.configuration->eval.limits,
+                                .slope = manifest.at("decision").at("slope"),
+                                .offset = manifest.at("decision").at("offset")};
+    }
   } catch (const nlohmann::json::exception& error) {
     throw damaged(error.what());
   } catch (const UsageError& error) {
@@ -98,6 +123,7 @@ SavedModel load_model(const std::filesystem::path& directory, TaskContext contex
     throw Error(
         fmt::format("{}: the task's worlds or outputs have changed since; train it again", manifest_path.string()));
   }
+  saved.task.perception = refined_perception(saved.configuration->refine, saved.task);
   saved.model = saved.configuration->make_model(*saved.task.problem);
   load_module_tensors(*saved.task.perception, "perception.", weights.tensors, weights_path.string());
   load_model_tensors(saved.model, weights.tensors, weights_path.string());

@@ -8,12 +8,19 @@
 #include <memory>
 
 #include "anesi/train/configuration.h"
+#include "anesi/train/evaluate.h"
 
 namespace anesi {
 
 // Writes the directory, or replaces it as a whole; a failure leaves what was there.
 void save_model(const std::filesystem::path& directory, const Configuration& configuration, const Problem& problem,
-                const Perception& perception, const InferenceModel& model);
+                const Perception& perception, const InferenceModel& model,
+                const std::optional<Decision>& decision = std::nullopt);
+
+// The decision that the configuration asks for, fitted on validation data, or on training data where there are none;
+// empty where it asks for none.
+std::optional<Decision> fit_decision(const Configuration& configuration, const Problem& problem, Perception& perception,
+                                     const InferenceModel& model, const Splits& data);
 
 struct SavedModel {
   std::unique_ptr<Configuration> configuration;
@@ -22,6 +29,10 @@ struct SavedModel {
   std::shared_ptr<Pruner> pruner;    // null unless the run prunes symbolically
   std::shared_ptr<Pruning> pruning;  // by it, or learned; null unless the run prunes
 
+  std::optional<Decision> decision;  // fitted, where the run decides by a score
+
+  // How this model is to be evaluated.
+  EvaluateSettings evaluate_settings() const;
   // Beliefs of inputs [batch, …], checked.
   torch::Tensor beliefs(const torch::Tensor& inputs) const;
 };

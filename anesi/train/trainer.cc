@@ -51,40 +51,59 @@ double smoothing_at(double start, std::int64_t step, std::int64_t steps) {
          std::max(0.0, 1 - static_cast<double>(step) / (0.75 * static_cast<double>(std::max<std::int64_t>(1, steps))));
 }
 
+constexpr std::uint64_t kRestartSeeds = 7919;  // between the seeds of one start and the next
+
+// All examples, or those whose labels say what the output is.
+torch::Tensor training_rows(const Dataset& data, bool negatives) {
+  if (negatives || !data.holds.defined()) return torch::arange(data.size(), torch::kInt64);
+  return data.holds.nonzero().squeeze(1);
+}
+
 double mean(double sum, std::int64_t count) {
   return count == 0 ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(count);
 }
 
 }  // namespace
 
-Trainer::Trainer(const Configuration& configuration, const Problem& problem, std::shared_ptr<Perception> perception,
-                 const Splits& data)
+Trainer::Trainer(const Configuration& configuration, const Task& task, const Splits& data)
     : configuration_(configuration),
-      problem_(problem),
-      perception_(std::move(perception)),
+      task_(task),
+      problem_(*task.problem),
+      perception_(task.perception),
       data_(data),
-      batch_(configuration.batch_size(problem)),
+      rows_(training_rows(data.train, configuration.train.negatives)),
+      batch_(configuration.batch_size(problem_)),
       generator_(seeded(static_cast<std::uint64_t>(configuration.seed))),
-      model_(configuration.make_model(problem)) {
+      model_(configuration.make_model(problem_)) {
   if (configuration.loss == "exact") {
     loss_ = std::make_unique<ExactLoss>(model_.prediction);
   } else {
     auto options = configuration.q.amortized;
     options.precision = configuration.train.precision;
     const auto joint_steps = options.frozen ? 0 : configuration.train.epochs * steps_per_epoch();
-    auto amortized = std::make_unique<AmortizedLoss>(problem, model_, make_prior(problem.worlds(), configuration.prior),
-                                                     options, configuration.q.pretrain + joint_steps, generator_);
+    auto amortized =
+        std::make_unique<AmortizedLoss>(problem_, model_, make_prior(problem_.worlds(), configuration.prior), options,
+                                        configuration.q.pretrain + joint_steps, generator_);
     amortized_ = amortized.get();
     loss_ = std::move(amortized);
   }
   torch::manual_seed(static_cast<std::uint64_t>(configuration.seed) + 2);  // for modules that draw while training
   optimizer_ =
       std::make_unique<Adam>(perception_->parameters(), AdamOptions{.weight_decay = configuration.train.weight_decay});
+  if (configuration.refine.epochs > 0 && configuration.refine.augment && !task.augment) {
+    throw UsageError("refine.augment: this task cannot augment its inputs");
+  }
 }
 
-std::int64_t Trainer::steps_per_epoch() const { return (data_.train.size() + batch_ - 1) / batch_; }
+std::int64_t Trainer::steps_per_epoch() const { return (rows_.size(0) + batch_ - 1) / batch_; }
 
-bool Trainer::run(TrainingObserver& observer) { return run_q(observer) && run_perception(observer); }
+bool Trainer::run(TrainingObserver& observer) {
+  if (!run_q(observer)) return false;
+  do {
+    if (!run_perception(observer)) return false;
+  } while (!explained_or_restarted());
+  return run_refine(observer);
+}
 
 bool Trainer::run_q(TrainingObserver& observer) {
   const auto steps = amortized_ == nullptr ? 0 : configuration_.q.pretrain;
@@ -117,7 +136,7 @@ std::pair<double, double> Trainer::step(const torch::Tensor& rows) {
     beliefs_checked_ = true;
   }
   const auto q_loss = loss_->learn(beliefs);
-  auto loss = loss_->loss(beliefs, batch.outputs);
+  auto loss = loss_->loss(beliefs, batch.observations);
   const auto value = loss.item<double>();
   if (!std::isfinite(value)) {
     check_beliefs(beliefs, problem_.worlds());
@@ -161,8 +180,7 @@ bool Trainer::run_perception(TrainingObserver& observer) {
     if (steps_done_ == steps || (epoch_ends && (epoch + 1) % configuration_.train.evaluate_every == 0)) {
       loss_sum_ = q_loss_sum_ = 0;
       loss_count_ = q_loss_count_ = 0;
-      const auto& held_out = data_.validation.size() > 0 ? data_.validation : data_.test;
-      const auto evaluation = evaluate(problem_, *perception_, model_, held_out, {});
+      const auto evaluation = evaluate_held_out();
       perception_->train();
       observer.on_evaluation(now, evaluation);
     }
@@ -171,19 +189,74 @@ bool Trainer::run_perception(TrainingObserver& observer) {
   return true;
 }
 
+Evaluation Trainer::evaluate_held_out() {
+  return evaluate(problem_, perception(), model_, data_.validation.size() > 0 ? data_.validation : data_.test, {});
+}
+
+bool Trainer::explained_or_restarted() {
+  const auto& options = configuration_.refine;
+  if (options.epochs == 0 || refinement_) return true;
+  {
+    const Stopwatch watch(seconds_);
+    labels_ = explain_labels(problem_, *perception_, data_.train, options.limits);
+  }
+  if (options.restart_gap == 0 || labels_->gap <= options.restart_gap || restarts_ >= options.restarts) return true;
+  ++restarts_;
+  labels_.reset();
+  const SeededWeights weights(static_cast<std::uint64_t>(configuration_.seed) +
+                              kRestartSeeds * static_cast<std::uint64_t>(restarts_));
+  const auto fresh = task_.make_perception();
+  load_module_tensors(*perception_, "", module_tensors(*fresh, ""), "fresh perception");
+  optimizer_ =
+      std::make_unique<Adam>(perception_->parameters(), AdamOptions{.weight_decay = configuration_.train.weight_decay});
+  steps_done_ = 0;
+  return false;
+}
+
+void Trainer::start_refinement() {
+  refinement_ = std::make_unique<Refinement>(configuration_.refine, task_, perception_, data_.train, *labels_,
+                                             static_cast<std::uint64_t>(configuration_.seed));
+}
+
+bool Trainer::run_refine(TrainingObserver& observer) {
+  if (configuration_.refine.epochs == 0) return true;
+  if (!refinement_) start_refinement();
+  const auto steps = refinement_->steps();
+  while (refinement_->steps_done() < steps) {
+    {
+      const Stopwatch watch(seconds_);
+      loss_sum_ += refinement_->step();
+      ++loss_count_;
+    }
+    const auto now = progress("refine", refinement_->steps_done(), steps);
+    observer.on_step(now);
+    if (refinement_->steps_done() == steps) {
+      loss_sum_ = 0;
+      loss_count_ = 0;
+      observer.on_evaluation(now, evaluate_held_out());
+    }
+    if (observer.should_stop() && refinement_->steps_done() < steps) return false;
+  }
+  return true;
+}
+
 torch::Tensor Trainer::order_of_epoch(std::int64_t epoch) const {
-  const auto seed = static_cast<std::uint64_t>(configuration_.seed) * 1000003 + static_cast<std::uint64_t>(epoch) + 1;
-  return torch::randperm(data_.train.size(), seeded(seed), torch::kInt64);
+  const auto seed = static_cast<std::uint64_t>(configuration_.seed) * 1000003 +
+                    static_cast<std::uint64_t>(restarts_) * kRestartSeeds + static_cast<std::uint64_t>(epoch) + 1;
+  return rows_.index_select(0, torch::randperm(rows_.size(0), seeded(seed), torch::kInt64));
 }
 
 Progress Trainer::progress(const std::string& phase, std::int64_t step, std::int64_t steps) const {
-  const auto per_epoch = std::max<std::int64_t>(1, steps_per_epoch());
-  const bool joint = phase == "perception";
+  const bool refines = phase == "refine";
+  const auto per_epoch = std::max<std::int64_t>(1, refines ? refinement_->steps_per_epoch() : steps_per_epoch());
+  const auto epochs = refines                 ? configuration_.refine.epochs * configuration_.refine.members
+                      : phase == "perception" ? configuration_.train.epochs
+                                              : 0;
   return {phase,
           step,
           steps,
-          joint ? (step + per_epoch - 1) / per_epoch : 0,
-          joint ? configuration_.train.epochs : 0,
+          epochs > 0 ? (step + per_epoch - 1) / per_epoch : 0,
+          epochs,
           mean(loss_sum_, loss_count_),
           mean(q_loss_sum_, q_loss_count_),
           seconds_};
@@ -197,7 +270,10 @@ NamedTensors Trainer::state() const {
   state["generator"] = generator_.get_state();
   state["torch_generator"] = at::detail::getDefaultCPUGenerator().get_state();
   state["data"] = fingerprint(data_);
-  state["steps"] = torch::tensor({q_steps_done_, steps_done_, loss_count_, q_loss_count_});
+  state["steps"] = torch::tensor({q_steps_done_, steps_done_, loss_count_, q_loss_count_, restarts_});
+  if (refinement_) {
+    for (const auto& [name, tensor] : refinement_->state()) state["refine." + name] = tensor;
+  }
   state["sums"] = torch::tensor({loss_sum_, q_loss_sum_, seconds_}, torch::kFloat64);
   for (auto& [name, tensor] : state) tensor = tensor.clone();
   return state;
@@ -222,10 +298,19 @@ void Trainer::load_state(const NamedTensors& state) {
   steps_done_ = steps[1].item<std::int64_t>();
   loss_count_ = steps[2].item<std::int64_t>();
   q_loss_count_ = steps[3].item<std::int64_t>();
+  restarts_ = steps[4].item<std::int64_t>();
   const auto sums = state.at("sums");
   loss_sum_ = sums[0].item<double>();
   q_loss_sum_ = sums[1].item<double>();
   seconds_ = sums[2].item<double>();
+  const auto refined = with_prefix(state, "refine.");
+  if (refined.empty()) return;
+  for (const char* name : {"rows", "worlds", "gap"}) {
+    if (!refined.contains(name)) throw Error(std::string("checkpoint: refine.") + name + " is missing");
+  }
+  labels_ = ExplainedLabels{refined.at("rows"), refined.at("worlds"), refined.at("gap").item<double>()};
+  start_refinement();
+  refinement_->load_state(refined);
 }
 
 }  // namespace anesi

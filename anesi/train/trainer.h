@@ -1,8 +1,9 @@
 // Algorithm 2 of the paper: perception learns through q while q follows perception.
 //
-// Training is a list of phases: q alone (optional), then perception, with q beside it or frozen. Everything random
-// comes from the configuration's seed, and state() holds everything that the future depends on, so a run that was
-// interrupted and resumed ends with the same weights, bit for bit, as one that was not.
+// Training is a list of phases: q alone (optional), then perception, with q beside it or frozen, then perception on its
+// own explanations (optional, refine.h). Everything random comes from the configuration's seed, and state() holds
+// everything that the future depends on, so a run that was interrupted and resumed ends with the same weights, bit for
+// bit, as one that was not.
 #pragma once
 
 #include <functional>
@@ -19,7 +20,7 @@
 namespace anesi {
 
 struct Progress {
-  std::string phase;  // "q" or "perception"
+  std::string phase;  // "q", "perception" or "refine"
   std::int64_t step, steps;
   std::int64_t epoch, epochs;  // 0 in the phase of q
   double loss, q_loss;         // means since the last evaluation; NaN where there are none
@@ -41,8 +42,7 @@ class TrainingObserver {
 class Trainer {
  public:
   // The arguments outlive the trainer. Seeds torch's own generator too, for modules that draw from it.
-  Trainer(const Configuration& configuration, const Problem& problem, std::shared_ptr<Perception> perception,
-          const Splits& data);
+  Trainer(const Configuration& configuration, const Task& task, const Splits& data);
 
   // Trains from where it stands to the end. False where the observer stopped it.
   bool run(TrainingObserver& observer);
@@ -52,7 +52,11 @@ class Trainer {
   // Throws Error where the state is of another configuration or other data.
   void load_state(const NamedTensors& state);
 
-  Perception& perception() { return *perception_; }
+  // Refined, once that has begun.
+  Perception& perception() { return refinement_ ? *refinement_->perception() : *perception_; }
+  Perception& unrefined() { return *perception_; }
+  // Null before refinement, and where there is none.
+  const ExplainedLabels* explained_labels() const { return labels_ ? &*labels_ : nullptr; }
   const InferenceModel& model() const { return model_; }
   // Null unless the loss is A-NeSI's.
   AmortizedLoss* amortized() { return amortized_; }
@@ -65,14 +69,21 @@ class Trainer {
  private:
   bool run_q(TrainingObserver& observer);
   bool run_perception(TrainingObserver& observer);
+  bool run_refine(TrainingObserver& observer);
+  // Explains the labels; where that costs too many nats, starts perception anew and returns false.
+  bool explained_or_restarted();
+  void start_refinement();
+  Evaluation evaluate_held_out();
   // The order of the training examples in an epoch, from the seed and the epoch alone.
   torch::Tensor order_of_epoch(std::int64_t epoch) const;
   Progress progress(const std::string& phase, std::int64_t step, std::int64_t steps) const;
 
   const Configuration& configuration_;
+  const Task& task_;
   const Problem& problem_;
   std::shared_ptr<Perception> perception_;
   const Splits& data_;
+  torch::Tensor rows_;  // the training examples that perception learns from, int64
   std::int64_t batch_;
   at::Generator generator_;
   InferenceModel model_;
@@ -81,11 +92,13 @@ class Trainer {
   std::unique_ptr<Adam> optimizer_;
 
   // Where training stands.
-  std::int64_t q_steps_done_ = 0, steps_done_ = 0;
+  std::int64_t q_steps_done_ = 0, steps_done_ = 0, restarts_ = 0;
   double loss_sum_ = 0, q_loss_sum_ = 0;
   std::int64_t loss_count_ = 0, q_loss_count_ = 0;
   double seconds_ = 0;
-  bool beliefs_checked_ = false;  // a perception that does not fit its problem is found at the first step
+  std::optional<ExplainedLabels> labels_;
+  std::unique_ptr<Refinement> refinement_;  // null until that phase
+  bool beliefs_checked_ = false;            // a perception that does not fit its problem is found at the first step
 };
 
 }  // namespace anesi

@@ -35,7 +35,7 @@ struct SmallTraining {
     for (const auto& setting : settings) configuration.table().set(setting);
     task = configuration.make_task({});
     data = group_digits(few_digits(), *task.problem, {.seed = 3, .validation = configuration.train.validation});
-    trainer = std::make_unique<Trainer>(configuration, *task.problem, task.perception, data);
+    trainer = std::make_unique<Trainer>(configuration, task, data);
   }
 
   Configuration configuration;
@@ -129,7 +129,7 @@ TEST(Trainer, FrozenQStaysAsPretrained) {
 TEST(Trainer, PerceptionsGradientLeavesQsWeightsAlone) {
   SmallTraining training;
   auto beliefs = training.trainer->perception().forward(training.data.train.batch(0, 8).inputs);
-  training.trainer->amortized()->loss(beliefs, training.data.train.batch(0, 8).outputs).backward();
+  training.trainer->amortized()->loss(beliefs, training.data.train.batch(0, 8).observations).backward();
   for (const auto& parameter : training.trainer->model().prediction->parameters())
     EXPECT_FALSE(parameter.grad().defined());
   for (const auto& parameter : training.trainer->perception().parameters()) EXPECT_TRUE(parameter.grad().defined());
@@ -224,8 +224,8 @@ TEST_F(RunTest, SavedModelGivesTheSameAnswers) {
   training.trainer->perception().eval();
   const auto beliefs = training.trainer->perception().forward(batch.inputs);
   EXPECT_TRUE(torch::equal(saved.beliefs(batch.inputs), beliefs));
-  EXPECT_TRUE(torch::equal(saved.model.prediction->log_prob(beliefs, batch.outputs),
-                           training.trainer->model().prediction->log_prob(beliefs, batch.outputs)));
+  EXPECT_TRUE(torch::equal(saved.model.prediction->log_prob(beliefs, batch.observations.outputs),
+                           training.trainer->model().prediction->log_prob(beliefs, batch.observations.outputs)));
 
   std::ofstream(directory / "weights.safetensors", std::ios::app) << "x";
   EXPECT_NE(message([&] { load_model(directory); }).find("weights.safetensors"), std::string::npos);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "anesi/core/error.h"
+#include "anesi/data/augment_digits.h"
 #include "anesi/data/grouped_digits.h"
 #include "anesi/io/files.h"
 #include "anesi/io/idx.h"
@@ -40,6 +41,31 @@ std::vector<std::string> explaining(const std::string& variant) {
           "eval.beam=1"};
 }
 
+// The default for a few epochs, then a fresh network on the explanations of the labels.
+std::vector<std::string> refining(bool augment) {
+  return {"q.architecture=transducer",
+          "transducer.states=4",
+          "prior.kind=certain",
+          "q.pretrain=2000",
+          "q.samples=64",
+          "q.lr=0.05",
+          "q.schedule=cosine",
+          "q.frozen=true",
+          "q.variant=prune",
+          "train.epochs=10",
+          "train.lr=0.003",
+          "train.schedule=one_cycle",
+          "train.weight_decay=0.1",
+          "train.smoothing=0.1",
+          "refine.epochs=30",
+          "refine.batch=128",
+          "refine.lr=0.004",
+          "refine.weight_decay=0.05",
+          "refine.smoothing=0.05",
+          std::string("refine.augment=") + (augment ? "true" : "false"),
+          "eval.beam=16"};
+}
+
 const std::vector<Preset> kPresets{
     {"default",
      "a transducer learned from worlds alone, then perception through it",
@@ -53,6 +79,8 @@ const std::vector<Preset> kPresets{
       "train.schedule=one_cycle", "train.weight_decay=0.1", "train.smoothing=0.1", "eval.beam=16"}},
     {"explain", "the same with an explanation network, matched jointly", explaining("explain")},
     {"prune", "the same under the pruner: everything q samples adds up", explaining("prune")},
+    {"refine", "the default for a few epochs, then a fresh network on its explanations of the labels", refining(false)},
+    {"refine-augment", "the same, on images bent at random", refining(true)},
     {"paper",
      "the paper's hyperparameters to the letter (prediction only)",
      {"q.architecture=mlp", "mlp.layers=3", "mlp.width=800", "prior.kind=fitted", "prior.window=2500",
@@ -113,7 +141,10 @@ Task make_mnist_add(const MnistAddOptions& options, const TaskContext& context) 
   Task task;
   const auto digits = options.digits;
   task.problem = std::make_unique<Addition>(digits);
-  task.perception = std::make_shared<LeNet>(10);
+  task.make_perception = [] { return std::make_shared<LeNet>(10); };
+  task.augment = [](const torch::Tensor& inputs, at::Generator generator) {
+    return augment_digits(inputs, {}, std::move(generator));
+  };
   task.load = [digits, context] {
     return group_digits(load_digits(context.data, context.say), Addition(digits),
                         {.seed = context.seed, .validation = context.validation});

@@ -22,10 +22,13 @@ Task make_parity(const ParityOptions& options, const TaskContext& context) {
       output[0] = std::accumulate(world.begin(), world.end(), std::int64_t{0}) % 2;
     });
   };
-  return Task{.problem = problem(), .perception = std::make_shared<LeNet>(10), .load = [problem, context] {
-                return group_digits(load_digits(context.data, context.say), *problem(),
-                                    {.seed = context.seed, .validation = context.validation});
-              }};
+  return Task{.problem = problem(),
+              .make_perception = [] { return std::make_shared<LeNet>(10); },
+              .load =
+                  [problem, context] {
+                    return group_digits(load_digits(context.data, context.say), *problem(),
+                                        {.seed = context.seed, .validation = context.validation});
+                  }};
 }
 
 // Two latent states remember a parity; a few more make them easier to find.

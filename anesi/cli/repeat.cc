@@ -1,0 +1,174 @@
+// anesi repeat: the same training several times, and what comes out in the mean.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <cmath>
+#include <iostream>
+
+#include "anesi/cli/command.h"
+#include "anesi/cli/progress_display.h"
+#include "anesi/cli/training.h"
+
+namespace anesi::cli {
+namespace {
+
+struct RepeatFlags {
+  CommonFlags common;
+  std::string task, preset, out, vary;
+  std::vector<std::string> settings;
+  std::int64_t runs = 3, seed = 0;
+};
+
+// The option that differs from run to run, and its values.
+struct Variation {
+  std::string name = "seed";
+  std::vector<std::int64_t> values;
+};
+
+Variation variation_of(const RepeatFlags& flags) {
+  Variation variation;
+  if (flags.vary.empty()) {
+    for (std::int64_t run = 0; run < flags.runs; ++run) variation.values.push_back(flags.seed + run);
+    return variation;
+  }
+  const auto equals = flags.vary.find('='), dots = flags.vary.find("..");
+  const auto number = [&](std::size_t begin, std::size_t end) {
+    std::int64_t value = 0;
+    const auto* const stop = flags.vary.data() + end;
+    const auto [rest, failure] = std::from_chars(flags.vary.data() + begin, stop, value);
+    if (failure != std::errc() || rest != stop)
+      throw UsageError(fmt::format("--vary {}: not a whole number", flags.vary));
+    return value;
+  };
+  if (equals == std::string::npos || dots == std::string::npos || dots < equals) {
+    throw UsageError(fmt::format("--vary {}: write NAME=FIRST..LAST, as in task.split=1..10", flags.vary));
+  }
+  variation.name = flags.vary.substr(0, equals);
+  const auto first = number(equals + 1, dots), last = number(dots + 2, flags.vary.size());
+  if (last < first || last - first >= 10000) throw UsageError(fmt::format("--vary {}: an empty range", flags.vary));
+  for (auto value = first; value <= last; ++value) variation.values.push_back(value);
+  return variation;
+}
+
+struct Summary {
+  std::vector<double> values;
+
+  double mean() const {
+    double sum = 0;
+    for (const auto value : values) sum += value;
+    return sum / static_cast<double>(values.size());
+  }
+  // Of the population that the runs are a sample of.
+  double deviation() const {
+    if (values.size() < 2) return 0;
+    double sum = 0;
+    for (const auto value : values) sum += (value - mean()) * (value - mean());
+    return std::sqrt(sum / static_cast<double>(values.size() - 1));
+  }
+};
+
+// Figures by name, those of nested objects as "outer.inner", in the order in which they first appear.
+class Summaries {
+ public:
+  void add(const nlohmann::ordered_json& figures, const std::string& prefix = "") {
+    for (const auto& [key, value] : figures.items()) {
+      if (value.is_object()) add(value, prefix + key + ".");
+      if (!value.is_number()) continue;
+      auto place =
+          std::find_if(all_.begin(), all_.end(), [&](const auto& entry) { return entry.first == prefix + key; });
+      if (place == all_.end()) place = all_.insert(place, {prefix + key, {}});
+      place->second.values.push_back(value.get<double>());
+    }
+  }
+
+  nlohmann::ordered_json to_json() const {
+    nlohmann::ordered_json json;
+    for (const auto& [name, summary] : all_) {
+      json[name] = {{"mean", summary.mean()}, {"std", summary.deviation()}, {"runs", summary.values}};
+    }
+    return json;
+  }
+
+  std::string table() const {
+    std::string text;
+    for (const auto& [name, summary] : all_) {
+      // Shares are shown in per cent, everything else as it is.
+      const bool share = name.find("seconds") == std::string::npos && name.find("ms_per") == std::string::npos &&
+                         name.find("nll") == std::string::npos && name.find("ece") == std::string::npos &&
+                         name.find("examples") == std::string::npos;
+      const double scale = share ? 100 : 1;
+      std::vector<std::string> cells;
+      for (const auto value : summary.values) cells.push_back(fmt::format("{:.2f}", scale * value));
+      text += fmt::format("{:<24}{:>9.2f} ± {:<6.2f} {}  ({})\n", name, scale * summary.mean(),
+                          scale * summary.deviation(), share ? "%" : " ", fmt::join(cells, ", "));
+    }
+    return text;
+  }
+
+ private:
+  std::vector<std::pair<std::string, Summary>> all_;
+};
+
+int repeat(const RepeatFlags& flags) {
+  const auto context = flags.common.context();
+  const auto variation = variation_of(flags);
+  stop_on_interrupt();
+  const auto out = flags.out.empty() ? fresh_run_directory(flags.task + "-repeat") : std::filesystem::path(flags.out);
+  Summaries summaries;
+  for (const auto value : variation.values) {
+    Configuration configuration(flags.task, flags.preset);
+    for (const auto& setting : flags.settings) configuration.table().set(setting);
+    if (variation.name != "seed") configuration.table().set("seed", std::to_string(flags.seed));
+    configuration.table().set(variation.name, std::to_string(value));
+    const auto task = configuration.make_task(context);
+    const auto data = task.load();
+    Trainer trainer(configuration, task, data);
+    const auto run = Run::create(out / fmt::format("{}-{}", variation.name, value), configuration);
+    std::cerr << fmt::format("{}={} -> {}\n", variation.name, value, run.directory().string());
+    const auto trained = train_to_the_end(run, configuration, task, data, trainer, context);
+    if (!trained) {
+      std::cerr << fmt::format("interrupted; this run is saved (anesi train --resume {})\n", run.directory().string());
+      return kInterrupted;
+    }
+    std::cerr << fmt::format("{}={}: accuracy {:.2f} % after {}\n", variation.name, value,
+                             100 * trained->evaluation.accuracy, duration_text(trained->seconds));
+    summaries.add(trained->to_json());
+  }
+  if (flags.common.json) {
+    nlohmann::ordered_json json{{"task", flags.task}, {"varied", variation.name}, {"values", variation.values}};
+    json.update(summaries.to_json());
+    std::cout << json.dump() << '\n';
+    return 0;
+  }
+  std::cout << fmt::format("{} runs, {} = {}; saved in {}\n", variation.values.size(), variation.name,
+                           fmt::join(variation.values, ", "), out.string())
+            << summaries.table();
+  return 0;
+}
+
+}  // namespace
+
+void add_repeat(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("repeat", "train several times; mean and standard deviation of all figures");
+  auto flags = std::make_shared<RepeatFlags>();
+  command->add_option("TASK", flags->task, "what to train; `anesi tasks` lists them")->required();
+  auto* const runs = command->add_option("--runs", flags->runs, "how often, with consecutive seeds (default 3)")
+                         ->check(CLI::Range(1, 10000));
+  command->add_option("--vary", flags->vary, "NAME=FIRST..LAST: an option that takes these values, instead of the seed")
+      ->excludes(runs);
+  command->add_option("--preset", flags->preset, "named values of the options (default: the task's first)");
+  command->add_option("--set", flags->settings, "an option's value, name=value; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--seed", flags->seed, "the first seed, or that of all runs (default 0)")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--out", flags->out, "directory of the runs (default: runs/TASK-repeat-1, -2, …)");
+  flags->common.add_to(*command);
+  command->footer(
+      "Figures of the test split; a refined run also has those of perception before, as unrefined.*\n"
+      "Examples:\n  anesi repeat mnist-add --runs 3 --set task.digits=15\n"
+      "  anesi repeat visual-sudoku --vary task.split=1..10 --set task.size=9");
+  command->callback([flags, &exit_code] { exit_code = repeat(*flags); });
+}
+
+}  // namespace anesi::cli

@@ -1,0 +1,79 @@
+#include "anesi/tasks/visual_sudoku/sudoku.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "anesi/core/error.h"
+#include "anesi/pruners/sat_pruner.h"
+
+namespace anesi {
+namespace {
+
+std::vector<std::array<std::int64_t, 2>> pairs_that_must_differ(std::int64_t size) {
+  const auto side = static_cast<std::int64_t>(std::lround(std::sqrt(static_cast<double>(size))));
+  if (size < 4 || side * side != size) {
+    throw UsageError(fmt::format("sudoku: a side of {}; it must be a square: 4, 9, 16, …", size));
+  }
+  std::vector<std::array<std::int64_t, 2>> pairs;
+  for (std::int64_t first = 0; first < size * size; ++first) {
+    for (auto second = first + 1; second < size * size; ++second) {
+      const auto row = first / size, column = first % size, other_row = second / size, other_column = second % size;
+      const bool same_block = row / side == other_row / side && column / side == other_column / side;
+      if (row == other_row || column == other_column || same_block) pairs.push_back({first, second});
+    }
+  }
+  return pairs;
+}
+
+}  // namespace
+
+Sudoku::Sudoku(std::int64_t size)
+    : size_(size),
+      worlds_(Space::uniform(size * size, size)),
+      pairs_(pairs_that_must_differ(size)),
+      outputs_(Space::uniform(static_cast<std::int64_t>(pairs_.size()), 2)) {
+  std::vector<std::int64_t> first, second;
+  for (const auto& pair : pairs_) {
+    first.push_back(pair[0]);
+    second.push_back(pair[1]);
+  }
+  first_ = torch::tensor(first);
+  second_ = torch::tensor(second);
+  std::vector<PairGraph::Pair> pairs;
+  for (const auto& pair : pairs_) pairs.push_back({pair[0], pair[1]});
+  graph_ = std::make_shared<PairGraph>(worlds_, std::move(pairs));
+}
+
+void Sudoku::apply(Values world, MutableValues output) const {
+  for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
+    const auto [first, second] = pairs_[pair];
+    output[pair] = world[static_cast<std::size_t>(first)] != world[static_cast<std::size_t>(second)] ? 1 : 0;
+  }
+}
+
+torch::Tensor Sudoku::apply_batch(const torch::Tensor& worlds) const {
+  return (worlds.index_select(1, first_) != worlds.index_select(1, second_)).to(torch::kInt64);
+}
+
+std::optional<Cnf> Sudoku::cnf() const {
+  Cnf cnf(worlds_, outputs_);
+  for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
+    const auto [first, second] = pairs_[pair];
+    const auto differ = cnf.output(static_cast<std::int64_t>(pair), 1);
+    for (std::int64_t value = 0; value < size_; ++value) {
+      const auto one = cnf.world(first, value), other = cnf.world(second, value);
+      cnf.add({-differ, -one, -other});
+      cnf.add({differ, -one, other});
+    }
+  }
+  return cnf;
+}
+
+std::unique_ptr<Propagation> Sudoku::propagation(Values output) const {
+  return std::make_unique<PairPropagation>(graph_, output);
+}
+
+std::unique_ptr<Pruner> Sudoku::pruner() const { return make_sat_pruner(*this); }
+
+}  // namespace anesi

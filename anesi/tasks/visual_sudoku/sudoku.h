@@ -1,0 +1,40 @@
+// The rules of sudoku as pairs of cells that must differ (section 4.2 and appendix I.2 of the paper).
+//
+// Worlds are the cells of a grid, row by row. There is an output for each pair of cells that share a row, a column or a
+// block: 1 where they differ, 0 where they are equal. A grid is valid where all of them are 1.
+#pragma once
+
+#include "anesi/core/problem.h"
+#include "anesi/search/pair_propagation.h"
+
+namespace anesi {
+
+class Sudoku final : public Problem {
+ public:
+  // `size` is the length of a side and the number of values, a square: 4, 9, 16, … Throws UsageError otherwise.
+  explicit Sudoku(std::int64_t size);
+
+  std::int64_t size() const { return size_; }
+  const Space& worlds() const override { return worlds_; }
+  const Space& outputs() const override { return outputs_; }
+  void apply(Values world, MutableValues output) const override;
+  torch::Tensor apply_batch(const torch::Tensor& worlds) const override;
+  std::vector<std::array<std::int64_t, 2>> pairs() const override { return pairs_; }
+  bool values_are_names() const override { return true; }
+  std::optional<Cnf> cnf() const override;
+  std::unique_ptr<Pruner> pruner() const override;
+  std::unique_ptr<Propagation> propagation(Values output) const override;
+
+  // All pairs differ, int64 [pairs].
+  torch::Tensor valid() const { return torch::ones({outputs_.variables()}, torch::kInt64); }
+
+ private:
+  std::int64_t size_;
+  Space worlds_;
+  std::vector<std::array<std::int64_t, 2>> pairs_;  // the smaller cell first, in order
+  Space outputs_;
+  torch::Tensor first_, second_;  // the cells of each pair, int64 [pairs]
+  std::shared_ptr<const PairGraph> graph_;
+};
+
+}  // namespace anesi
