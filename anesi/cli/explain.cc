@@ -9,6 +9,7 @@
 #include "anesi/core/beliefs.h"
 #include "anesi/io/files.h"
 #include "anesi/models/beam.h"
+#include "anesi/search/consistent_worlds.h"
 
 namespace anesi::cli {
 namespace {
@@ -60,14 +61,94 @@ void explain_jointly(const ExplainFlags& flags, const SavedModel& saved, const t
                     : text);
 }
 
+// Where q does not explain: the most probable world that gives the output, by search.
+void explain_by_search(const ExplainFlags& flags, const SavedModel& saved, const InputFlags::Given& given,
+                       const torch::Tensor& beliefs) {
+  const auto& task = saved.task;
+  if (flags.joint) throw UsageError("--joint needs a run that explains; train one with --set q.variant=explain");
+  const auto read = row_values(most_likely_worlds(beliefs), 0);
+  const auto read_output = apply_checked(*task.problem, read);
+  const auto output = !flags.output.empty()    ? task.read_output(flags.output)
+                      : !task.question.empty() ? task.question
+                                               : read_output;
+  if (const auto complaint = task.problem->outputs().complaint(output); !complaint.empty()) {
+    throw UsageError(fmt::format("--output {}: {}", flags.output, complaint));
+  }
+  const auto outputs = torch::tensor(output).unsqueeze(0);
+  const auto& limits = saved.configuration->eval.limits;
+  const auto found = most_probable_worlds(*task.problem, beliefs, outputs, limits);
+  const auto gap = found.gap.item<double>();
+  const bool exists = !std::isinf(gap), proven = found.proven.item<bool>();
+
+  nlohmann::ordered_json json{{"task", saved.configuration->task_name},
+                              {"read", task.show_world(read)},
+                              {"world", read},
+                              {"output", task.show_output(output)},
+                              {"proven", proven}};
+  auto text = fmt::format("read, {}:\n{}\n", task.show_output(read_output), task.lay_out_world(read));
+  if (saved.decision) {
+    const auto& decision = *saved.decision;
+    const auto share =
+        decision.probability(decision.scores(*task.problem, *saved.model.prediction, beliefs, outputs)).item<double>();
+    json["probability"] = share;
+    text += fmt::format("{} with probability {:.2f} %\n", task.show_output(output), 100 * share);
+  }
+  json["violated"] = nlohmann::ordered_json::array();
+  for (std::size_t variable = 0; variable < output.size(); ++variable) {
+    if (output[variable] == read_output[variable]) continue;
+    const auto name = task.name_output(static_cast<std::int64_t>(variable));
+    json["violated"].push_back(name);
+    if (json["violated"].size() <= 20) text += fmt::format("violated: {}\n", name);
+  }
+  if (json["violated"].size() > 20) text += fmt::format("and {} more\n", json["violated"].size() - 20);
+  std::vector<std::int64_t> best;
+  if (exists) {
+    best = row_values(found.worlds, 0);
+    json["gap"] = gap;
+    json["explanation"] = best;
+    json["changed"] = nlohmann::ordered_json::array();
+    text +=
+        fmt::format("most probable world that is {}, {:.2f} nats below the one read{}:\n{}\n", task.show_output(output),
+                    gap, proven ? "" : " (the search gave up; there may be a better one)", task.lay_out_world(best));
+    for (std::size_t variable = 0; variable < best.size(); ++variable) {
+      if (best[variable] == read[variable]) continue;
+      const auto index = static_cast<std::int64_t>(variable);
+      const auto sure = beliefs[0][index];
+      const auto now = sure[best[variable]].item<double>(), before = sure[read[variable]].item<double>();
+      const auto name = task.name_variable(index);
+      json["changed"].push_back({{"name", name},
+                                 {"value", best[variable]},
+                                 {"probability", now},
+                                 {"read", read[variable]},
+                                 {"read_probability", before}});
+      text += fmt::format("{}: {} ({:.2f} %) read as {} ({:.2f} %)\n", name, best[variable], 100 * now, read[variable],
+                          100 * before);
+    }
+  } else {
+    text += fmt::format("no world within {:.0f} nats of the one read is {}{}\n", limits.nats, task.show_output(output),
+                        proven ? "" : ", as far as was searched");
+  }
+  if (given.label) {
+    json["label"] = show_label(task, *given.label);
+    text += fmt::format("label {}\n", show_label(task, *given.label));
+  }
+  if (!flags.svg.empty()) {
+    if (!task.draw) throw UsageError("--svg: this task has no picture of an explanation by search");
+    write_file_atomically(flags.svg, task.draw(given.inputs, read, best));
+    json["svg"] = flags.svg;
+    text += fmt::format("drawn in {}\n", flags.svg);
+  }
+  std::cout << (flags.common.json ? json.dump() + "\n" : text);
+}
+
 void explain_one(const ExplainFlags& flags) {
   const auto saved = load_run(flags.run, flags.common.context());
-  if (!saved.model.explanation) {
-    throw UsageError("this run only predicts; train one that explains with --set q.variant=explain");
-  }
   const auto& task = saved.task;
   const auto given = flags.input.read(saved);
   const auto beliefs = saved.beliefs(given.inputs);
+  if (!saved.model.explanation || !saved.model.prediction->has_rollouts()) {
+    return explain_by_search(flags, saved, given, beliefs);
+  }
   if (flags.joint) {
     if (!flags.output.empty() || !flags.svg.empty()) throw UsageError("--joint goes without --output and --svg");
     return explain_jointly(flags, saved, beliefs);
@@ -157,7 +238,9 @@ void add_explain(CLI::App& app, int&) {
   command->add_option("--svg", flags->svg, "draw the choices that led to the first of them into this file");
   flags->common.add_to(*command);
   command->footer(
-      "Probabilities are q(w|y,P). An output that no world gives is an error.\n"
+      "Probabilities are q(w|y,P). An output that no world gives is an error. Where q only predicts, the most "
+      "probable\n"
+      "world that gives the output is searched for (visual-sudoku: the most probable valid grid).\n"
       "Examples:\n  anesi explain runs/four --index 7\n  anesi explain runs/four --index 7 --output 135 --top 3\n"
       "  anesi explain runs/four --index 7 --svg rollout.svg");
   command->callback([flags] { explain_one(*flags); });

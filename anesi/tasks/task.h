@@ -34,6 +34,14 @@ struct Task {
   std::function<torch::Tensor(const std::filesystem::path&)> read_input = {};
   // A world or an output as people write it; by default its values with spaces between.
   std::function<std::string(Values)> show_world = {}, show_output = {};
+  // A world laid out for reading, on several lines; by default as show_world writes it.
+  std::function<std::string(Values)> lay_out_world = {};
+  // What variables are called; by default "variable 7" and "output 7", counted from 1.
+  std::function<std::string(std::int64_t)> name_variable = {}, name_output = {};
+  // A picture (SVG) of an input [1, …], how it was read and the world that explains it.
+  std::function<std::string(const torch::Tensor& inputs, Values read, Values explained)> draw = {};
+  // Where all labels are about one output: that output. Empty elsewhere.
+  std::vector<std::int64_t> question = {};
   // An output as people write it, back to values; by default numbers with spaces or commas between. Throws UsageError.
   std::function<std::vector<std::int64_t>(const std::string&)> read_output = {};
   // Inputs changed in ways that leave their worlds as they are, for a phase that asks for it. Reproducible by the

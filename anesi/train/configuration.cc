@@ -89,6 +89,11 @@ Task Configuration::make_task(TaskContext context) const {
   const auto spaced = [](Values values) { return fmt::format("{}", fmt::join(values, " ")); };
   if (!task.show_world) task.show_world = spaced;
   if (!task.show_output) task.show_output = spaced;
+  if (!task.lay_out_world) task.lay_out_world = task.show_world;
+  if (!task.name_variable)
+    task.name_variable = [](std::int64_t variable) { return fmt::format("variable {}", variable + 1); };
+  if (!task.name_output)
+    task.name_output = [](std::int64_t variable) { return fmt::format("output {}", variable + 1); };
   if (!task.read_output) task.read_output = read_numbers;
   return task;
 }

@@ -4,6 +4,9 @@
 // name perception gives to which digit is its own choice.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "anesi/core/error.h"
 #include "anesi/data/augment_digits.h"
 #include "anesi/io/idx.h"
@@ -11,6 +14,7 @@
 #include "anesi/tasks/task.h"
 #include "anesi/tasks/visual_sudoku/published_puzzles.h"
 #include "anesi/tasks/visual_sudoku/puzzle_cnn.h"
+#include "anesi/tasks/visual_sudoku/puzzle_svg.h"
 #include "anesi/tasks/visual_sudoku/puzzles.h"
 #include "anesi/tasks/visual_sudoku/sudoku.h"
 
@@ -144,6 +148,28 @@ std::string rows_of(Values world, std::int64_t size) {
   return text;
 }
 
+// Rows on lines of their own, blocks apart.
+std::string grid_of(Values world, std::int64_t size) {
+  const auto block = static_cast<std::int64_t>(std::lround(std::sqrt(static_cast<double>(size))));
+  std::string text;
+  for (std::int64_t row = 0; row < size; ++row) {
+    if (row > 0) text += row % block == 0 ? "\n\n" : "\n";
+    text += "  ";
+    for (std::int64_t column = 0; column < size; ++column) {
+      text += fmt::format("{}{}",
+                          column == 0           ? ""
+                          : column % block == 0 ? "  "
+                                                : " ",
+                          world[static_cast<std::size_t>(row * size + column)]);
+    }
+  }
+  return text;
+}
+
+std::string cell_name(std::int64_t cell, std::int64_t size) {
+  return fmt::format("row {} column {}", cell / size + 1, cell % size + 1);
+}
+
 std::string validity(Values output) {
   const auto equal = std::count(output.begin(), output.end(), 0);
   return equal == 0 ? "valid" : fmt::format("invalid ({} pair{} equal)", equal, equal == 1 ? "" : "s");
@@ -181,6 +207,17 @@ Task make_visual_sudoku(const VisualSudokuOptions& options, const TaskContext& c
   };
   task.show_world = [size](Values world) { return rows_of(world, size); };
   task.show_output = validity;
+  task.lay_out_world = [size](Values world) { return grid_of(world, size); };
+  task.name_variable = [size](std::int64_t cell) { return cell_name(cell, size); };
+  task.name_output = [sudoku](std::int64_t pair) {
+    const auto cells = sudoku->pairs()[static_cast<std::size_t>(pair)];
+    return fmt::format("{} and {} must differ", cell_name(cells[0], sudoku->size()),
+                       cell_name(cells[1], sudoku->size()));
+  };
+  task.draw = [sudoku](const torch::Tensor& inputs, Values read, Values explained) {
+    return puzzle_svg(*sudoku, inputs[0], read, explained);
+  };
+  task.question.assign(static_cast<std::size_t>(sudoku->outputs().variables()), 1);
   task.read_output = [sudoku](const std::string& text) {
     if (text != "valid")
       throw UsageError(fmt::format("output '{}': the output that can be asked for is `valid`", text));
