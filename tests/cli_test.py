@@ -74,7 +74,7 @@ class CommandLine(unittest.TestCase):
 
     def test_train_leaves_a_run_that_eval_and_predict_read(self):
         keys = {"task", "split", "examples", "symbolic", "neural", "per_variable", "explanation", "satisfied", "nll",
-                "ece", "ms_per_query", "accuracy"}
+                "ece", "decided", "ms_per_query", "accuracy"}
         self.assertEqual(set(self.trained), keys | {"run", "seconds", "epochs"})
         for name in ("config.toml", "log.jsonl", "log.csv", "model/manifest.json", "model/weights.safetensors",
                      "checkpoint/state.safetensors"):
@@ -157,6 +157,100 @@ class CommandLine(unittest.TestCase):
         tensors = json.loads(result.stdout)
         self.assertEqual(tensors["perception.features.0.weight"]["shape"], [6, 1, 5, 5])
         self.assertEqual(tensors["q.table0"]["shape"], [100, 4, 40])
+
+    def sudoku(self, name, *arguments, **options):
+        """A small run of visual-sudoku on digits that are easy to tell apart."""
+        data = self.folder / "more_digits"
+        if not data.is_dir():
+            write_digits(data, train=1200, test=400)
+        settings = ("task.puzzles=12", "q.pretrain=200", "train.epochs=40", "refine.epochs=10", *arguments)
+        result = self.call("train", "visual-sudoku", *(part for s in settings for part in ("--set", s)), "--out",
+                           self.folder / name, "--json", data=data, **options)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout), data
+
+    def test_sudoku_is_refined_decided_and_explained(self):
+        trained, data = self.sudoku("sudoku", "refine.members=2", "refine.average=0.9")
+        self.assertEqual(trained["labels_right"], 1)
+        self.assertEqual(trained["accuracy"], trained["decided"])
+        self.assertGreater(trained["accuracy"], 0.9)
+        self.assertGreater(trained["unrefined"]["accuracy"], 0.9)
+        evaluated = json.loads(self.call("eval", self.folder / "sudoku", "--json", data=data).stdout)
+        self.assertEqual(evaluated["decided"], trained["decided"])
+        picture = self.folder / "puzzle.svg"
+        for index, label, holds in (("0", "valid", True), ("1", "not valid", False)):
+            told = json.loads(self.call("explain", self.folder / "sudoku", "--index", index, "--svg", picture, "--json",
+                                        data=data).stdout)
+            self.assertEqual(told["label"], label)
+            self.assertEqual(told["probability"] > 0.5, holds)
+            self.assertEqual(not told["violated"], holds)
+            self.assertEqual(xml.dom.minidom.parse(str(picture)).documentElement.tagName, "svg")
+        text = self.call("explain", self.folder / "sudoku", "--index", "1", data=data).stdout
+        self.assertIn("must differ", text)
+        self.assertIn("read as", text)
+        checked = subprocess.run([sys.executable, TESTS / "search_milp.py", PROGRAM, self.folder / "sudoku", "--puzzles", "8"],
+                                 env=self.environment(data), capture_output=True, text=True)
+        self.assertEqual(checked.returncode, 0, checked.stderr)
+        self.assertIn("8 of 8 puzzles agree", checked.stdout)
+
+    def test_sudoku_baselines_train(self):
+        data = self.folder / "more_digits"
+        if not data.is_dir():
+            write_digits(data, train=1200, test=400)
+        for preset in ("exact", "cnn", "paper", "plain"):
+            result = self.call("train", "visual-sudoku", "--preset", preset, "--set", "task.puzzles=4", "--set",
+                               "train.epochs=2", "--set", "q.pretrain=5", "--set", "q.samples=10", "--out",
+                               self.folder / f"sudoku-{preset}", "--json", data=data)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(json.loads(result.stdout)["examples"], 8)
+        self.refused(1, "did not compile in 1 s", "train", "visual-sudoku", "--preset", "exact", "--set", "task.size=9",
+                     "--set", "task.puzzles=1", "--set", "exact.seconds=1", "--out", self.folder / "sudoku-nine", data=data)
+
+    def test_sudoku_reads_what_it_wrote_and_names_what_is_wrong(self):
+        data = self.folder / "more_digits"
+        if not data.is_dir():
+            write_digits(data, train=1200, test=400)
+        puzzles = self.folder / "puzzles"
+        few = ("--set", "task.puzzles=4")
+        result = self.call("data", "visual-sudoku", *few, "--out", puzzles, data=data)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        train = ("train", "visual-sudoku", "--preset", "plain", *few, "--set", "train.epochs=1", "--set", "q.pretrain=5")
+        result = self.call(*train, "--data", puzzles, "--out", self.folder / "published", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(json.loads(result.stdout)["examples"], 8)
+        labels, pixels = puzzles / "train_puzzle_labels.txt", puzzles / "train_puzzle_pixels.txt"
+        good_labels, good_pixels = labels.read_text(), pixels.read_text()
+        labels.write_text("2\t0\n" + good_labels.split("\n", 1)[1])
+        self.refused(1, "train_puzzle_labels.txt: line 1", *train, "--data", puzzles, "--out", self.folder / "bad")
+        labels.write_text(good_labels)
+        pixels.write_text("\n".join(line.rsplit("\t", 784)[0] for line in good_pixels.split("\n")))
+        self.refused(1, "train_puzzle_pixels.txt: line 1", *train, "--data", puzzles, "--out", self.folder / "bad")
+        pixels.write_text(good_pixels)
+        self.refused(1, "line 1: 16 cells; a puzzle of this size has 81", *train, "--data", puzzles, "--set", "task.size=9", "--out",
+                     self.folder / "bad")
+        self.refused(1, "digit 0", *train, "--set", "task.puzzles=1000", "--out", self.folder / "bad", data=data)
+        self.assertFalse((self.folder / "bad").exists())
+
+    def test_repeat_gives_means_and_deviations(self):
+        result = self.call("repeat", "mnist-add", *TINY, "--runs", "2", "--seed", "5", "--out", self.folder / "twice",
+                           "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        told = json.loads(result.stdout)
+        self.assertEqual(told["values"], [5, 6])
+        self.assertEqual(len(told["symbolic"]["runs"]), 2)
+        self.assertAlmostEqual(told["symbolic"]["mean"], sum(told["symbolic"]["runs"]) / 2)
+        self.assertTrue((self.folder / "twice" / "seed-6" / "model" / "manifest.json").is_file())
+        self.refused(2, "NAME=FIRST..LAST", "repeat", "mnist-add", "--vary", "seed")
+        self.refused(2, "there is no option task.nothing", "repeat", "mnist-add", "--vary", "task.nothing=1..2", "--out", self.folder / "no")
+
+    def test_mnist_add_is_refined(self):
+        result = self.call("train", "mnist-add", "--preset", "refine", *TINY, "--set", "refine.epochs=2", "--out",
+                           self.folder / "refined", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        trained = json.loads(result.stdout)
+        self.assertIn("unrefined", trained)
+        log = [json.loads(line) for line in (self.folder / "refined" / "log.jsonl").read_text().splitlines()]
+        self.assertEqual([line["phase"] for line in log], ["q", "perception", "perception", "refine"])
 
     def test_same_seed_same_weights(self):
         for name in ("one", "two"):

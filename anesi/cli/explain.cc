@@ -84,7 +84,13 @@ void explain_by_search(const ExplainFlags& flags, const SavedModel& saved, const
                               {"read", task.show_world(read)},
                               {"world", read},
                               {"output", task.show_output(output)},
-                              {"proven", proven}};
+                              {"proven", proven},
+                              {"nats", limits.nats}};
+  for (std::int64_t variable = 0; variable < beliefs.size(1); ++variable) {
+    const auto belief = beliefs[0][variable].to(torch::kFloat64).contiguous();
+    json["beliefs"].push_back(std::vector<double>(belief.const_data_ptr<double>(),
+                                                  belief.const_data_ptr<double>() + belief.numel()));
+  }
   auto text = fmt::format("read, {}:\n{}\n", task.show_output(read_output), task.lay_out_world(read));
   if (saved.decision) {
     const auto& decision = *saved.decision;
