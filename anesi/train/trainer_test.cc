@@ -113,6 +113,43 @@ TEST_P(Resuming, EqualsGoingStraightBitForBit) {
 INSTANTIATE_TEST_SUITE_P(Priors, Resuming, testing::Values("fixed", "fitted", "observed", "certain"),
                          [](const auto& info) { return info.param; });
 
+TEST(Trainer, RefinesOnExplainedLabelsAndStartsAnewWhereTheyCostTooMuch) {
+  const std::vector<std::string> settings{"refine.epochs=1", "refine.members=2", "train.epochs=1"};
+  SmallTraining once(settings);
+  Recorder recorder;
+  EXPECT_TRUE(once.trainer->run(recorder));
+  EXPECT_EQ(recorder.phases, (std::vector<std::string>{"q", "perception", "refine"}));
+  EXPECT_GT(once.trainer->explained_labels()->gap, 0);
+  EXPECT_NE(&once.trainer->perception(), &once.trainer->unrefined());
+
+  auto impatient = settings;
+  impatient.insert(impatient.end(), {"refine.restart_gap=0.001", "refine.restarts=2"});
+  SmallTraining thrice(impatient);
+  recorder.phases.clear();
+  EXPECT_TRUE(thrice.trainer->run(recorder));
+  EXPECT_EQ(recorder.phases, (std::vector<std::string>{"q", "perception", "perception", "perception", "refine"}));
+  // From other weights each time.
+  EXPECT_FALSE(torch::equal(once.trainer->unrefined().parameters()[0], thrice.trainer->unrefined().parameters()[0]));
+}
+
+TEST(Trainer, ResumesWithinRefinementBitForBit) {
+  const std::vector<std::string> settings{"refine.epochs=2", "refine.members=2",    "train.epochs=1",
+                                          "q.frozen=true",   "refine.augment=true", "refine.average=0.9"};
+  SmallTraining straight(settings);
+  Recorder recorder;
+  straight.trainer->run(recorder);
+  const auto before = 5 + straight.trainer->steps_per_epoch();  // of q and of perception
+  for (const std::int64_t steps : {before + 1, before + 9, before + 20}) {
+    SmallTraining first(settings);
+    StopAfter stop(steps);
+    EXPECT_FALSE(first.trainer->run(stop));
+    SmallTraining second(settings);
+    second.trainer->load_state(first.trainer->state());
+    EXPECT_TRUE(second.trainer->run(recorder));
+    EXPECT_TRUE(same(straight.trainer->state(), second.trainer->state())) << "stopped after " << steps;
+  }
+}
+
 TEST(Trainer, FrozenQStaysAsPretrained) {
   SmallTraining training({"q.frozen=true"});
   StopAfter after_q(5);
