@@ -27,8 +27,7 @@ struct VisualSudokuOptions {
 
   void describe(OptionTable& table) {
     table.add("size", size, {4, 64}, "cells of a side, and digits: a square number (the paper's are 4 and 9)");
-    table.add("split", split, {1, 1000000},
-              "which of the independent data sets; 1 to 10 are for scores, 11 for tuning");
+    table.add("split", split, {1, 11}, "which of the independent data sets; 1 to 10 are for scores, 11 for tuning");
     table.add("puzzles", puzzles, {1, 1000000}, "valid puzzles in each part; there are as many invalid ones");
     table.add("reader", reader, {"cells", "puzzle"},
               "what perception looks at: each cell, or the whole puzzle at once (a baseline without knowledge)");
@@ -55,7 +54,7 @@ std::vector<std::string> refined(std::int64_t members) {
           "refine.lr=0.004",
           "refine.augment=true",
           "refine.weight_decay=0.05",
-          "refine.smoothing=0.05",
+          "refine.smoothing=0",
           "refine.restart_gap=10",
           "eval.beam=1",
           "eval.decide=gap",
