@@ -106,14 +106,21 @@ torch::Tensor AmortizedLoss::q_loss(const torch::Tensor& beliefs, const torch::T
 double AmortizedLoss::update_on(const torch::Tensor& beliefs, const torch::Tensor& worlds,
                                 const torch::Tensor& outputs) {
   optimizer_.zero_gradients();
-  torch::Tensor loss;
-  {
-    const ReducedPrecision precision(options_.precision == "bf16", beliefs.device().type());
-    loss = q_loss(beliefs, worlds, outputs);
+  const auto samples = beliefs.size(0), chunk = options_.chunk > 0 ? options_.chunk : samples;
+  double value = 0;
+  for (std::int64_t begin = 0; begin < samples; begin += chunk) {
+    const auto end = std::min(begin + chunk, samples);
+    const auto part = [&](const torch::Tensor& all) { return all.slice(0, begin, end); };
+    torch::Tensor loss;
+    {
+      const ReducedPrecision precision(options_.precision == "bf16", beliefs.device().type());
+      loss = q_loss(part(beliefs), part(worlds), part(outputs)) *
+             (static_cast<double>(end - begin) / static_cast<double>(samples));
+    }
+    value += loss.item<double>();
+    if (!std::isfinite(value)) throw Error("q: the loss is not a finite number; a lower q.lr may help");
+    loss.backward();
   }
-  const auto value = loss.item<double>();
-  if (!std::isfinite(value)) throw Error("q: the loss is not a finite number; a lower q.lr may help");
-  loss.backward();
   if (options_.clip > 0) torch::nn::utils::clip_grad_norm_(parameters_of(model_), options_.clip);
   const auto rate = options_.schedule.at(step_++, steps_);
   optimizer_.step(rate.learning_rate, rate.beta1);

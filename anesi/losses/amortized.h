@@ -20,7 +20,7 @@ namespace anesi {
 
 struct AmortizedOptions {
   Schedule schedule;
-  std::int64_t samples = 600;
+  std::int64_t samples = 600, chunk = 0;
   bool frozen = false;
   std::string variant = "predict";
   std::string matching = "joint";
@@ -34,6 +34,9 @@ struct AmortizedOptions {
   void describe(OptionTable& table) {
     schedule.describe(table);
     table.add("samples", samples, {1, 1000000}, "beliefs sampled for an update of q");
+    table.add(
+        "chunk", chunk, {0, 1000000},
+        "samples that go through q at once, so that its activations stay in the caches; 0: all. Changes no result");
     table.add("frozen", frozen, "train q before perception only, not beside it");
     table.add("variant", variant, {"predict", "explain", "prune"},
               "q(y|P) alone; with an explanation model q(w|y,P); and with the problem's pruner");

@@ -32,6 +32,23 @@ AmortizedOptions preset_q() {
 }
 
 // The default preset's q at fifteen digits: its weights serve every size.
+TEST(Amortized, ChunksChangeNothingButTheOrderOfSums) {
+  const Addition problem(1);
+  std::vector<torch::Tensor> weights;
+  for (const std::int64_t chunk : {0, 7}) {
+    torch::manual_seed(8);
+    const auto model = std::make_shared<Transducer>(problem.outputs(), problem.reading_order(), TransducerOptions{});
+    AmortizedOptions options;
+    options.samples = 20;
+    options.chunk = chunk;
+    AmortizedLoss loss(problem, {model, nullptr}, std::make_unique<CertainBeliefs>(problem.worlds()), options, 5,
+                       seeded(9));
+    for (int step = 0; step < 5; ++step) loss.update();
+    weights.push_back(model->parameters()[0].detach().clone());
+  }
+  EXPECT_TRUE(torch::allclose(weights[0], weights[1], 1e-4, 1e-5));
+}
+
 TEST(AmortizedSlow, TransducerOfTheDefaultPresetIsNearlyExact) {
   torch::manual_seed(1);
   const Addition large(15);

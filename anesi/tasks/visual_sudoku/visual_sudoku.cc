@@ -83,6 +83,7 @@ const std::vector<Preset> kPresets{
       "prior.l2=2500000",
       "q.pretrain=500",
       "q.samples=500",
+      "q.chunk=10",
       "q.lr=0.003",
       "q.schedule=constant",
       "train.epochs=5000",
