@@ -13,6 +13,7 @@
 #include "anesi/priors/certain.h"
 #include "anesi/priors/fixed_dirichlet.h"
 #include "anesi/tasks/mnist_add/addition.h"
+#include "anesi/tasks/visual_sudoku/sudoku.h"
 
 namespace anesi {
 namespace {
@@ -156,6 +157,8 @@ TEST(ProblemCheck, FindsWhatIsWrong) {
   EXPECT_EQ(bad_ones(Addition(2)), "");
   EXPECT_EQ(bad_ones(Addition(40)), "");
   EXPECT_EQ(pruner_exact(check_problem(Addition(40))), true);
+  for (const auto& finding : check_problem(Sudoku(4)))
+    EXPECT_TRUE(finding.good) << finding.name << ": " << finding.words;
 }
 
 }  // namespace

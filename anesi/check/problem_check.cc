@@ -166,6 +166,59 @@ Finding check_formula(const Problem& problem, const torch::Tensor& worlds, const
   return {"formula", true, fmt::format("agrees with c on {} worlds", checked)};
 }
 
+// A search that decides a world's own values must never hear that they are impossible.
+Finding check_propagation(const Problem& problem, const torch::Tensor& worlds, const torch::Tensor& outputs,
+                          const at::Generator& generator) {
+  for (std::int64_t row = 0; row < kWalks; ++row) {
+    const auto world = row_of(worlds, row), output = row_of(outputs, row);
+    const auto propagation = problem.propagation(output);
+    const auto order = row_of(torch::randperm(problem.worlds().variables(), generator, torch::kInt64).unsqueeze(0), 0);
+    const auto rules_out_the_truth = [&] {
+      for (std::size_t variable = 0; variable < world.size(); ++variable) {
+        if ((propagation->domains()[variable] >> static_cast<unsigned>(world[variable]) & 1U) == 0) return true;
+      }
+      return false;
+    };
+    bool good = !rules_out_the_truth();
+    for (std::size_t place = 0; place < order.size() && good; ++place) {
+      good = propagation->decide(order[place], world[static_cast<std::size_t>(order[place])]) && !rules_out_the_truth();
+    }
+    if (!good)
+      return {"propagation", false,
+              fmt::format("rules out world ({}), which gives the output", fmt::join(world, ", "))};
+  }
+  return {"propagation", true, fmt::format("never rules out the world, on {} random orders of decisions", kWalks)};
+}
+
+// An output must stay as it is when all world variables but its two change.
+Finding check_pairs(const Problem& problem, const torch::Tensor& worlds, const torch::Tensor& outputs) {
+  const auto pairs = problem.pairs();
+  if (static_cast<std::int64_t>(pairs.size()) != problem.outputs().variables()) {
+    return {"pairs", false, fmt::format("{} pairs for {} outputs", pairs.size(), problem.outputs().variables())};
+  }
+  for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
+    const auto output = static_cast<std::int64_t>(pair), row = output % (kWorlds - 1);
+    auto other = worlds[row + 1].clone();
+    for (const auto variable : pairs[pair]) other[variable] = worlds[row][variable];
+    const auto changed = problem.apply_batch(other.unsqueeze(0))[0][output].item<std::int64_t>();
+    if (changed != outputs[row][output].item<std::int64_t>()) {
+      return {
+          "pairs", false,
+          fmt::format("output {} depends on more than variables {} and {}", output, pairs[pair][0], pairs[pair][1])};
+    }
+  }
+  return {"pairs", true, fmt::format("each of {} outputs depends on its two variables alone", pairs.size())};
+}
+
+Finding check_names(const Problem& problem, const torch::Tensor& worlds, const torch::Tensor& outputs,
+                    const at::Generator& generator) {
+  const auto names = torch::randperm(problem.worlds().largest_domain(), generator, torch::kInt64);
+  const auto renamed = names.index_select(0, worlds.view(-1)).view(worlds.sizes());
+  const bool good = torch::equal(problem.apply_batch(renamed), outputs);
+  return {"names", good,
+          good ? "outputs stay the same when values are renamed" : "outputs change when values are renamed"};
+}
+
 }  // namespace
 
 std::vector<Finding> check_problem(const Problem& problem, std::uint64_t seed) {
@@ -201,6 +254,11 @@ std::vector<Finding> check_problem(const Problem& problem, std::uint64_t seed) {
                            : random_walks(problem, *pruner, worlds, outputs, generator));
   }
   if (problem.cnf()) findings.push_back(check_formula(problem, worlds, outputs));
+  if (problem.propagation(row_of(outputs, 0))) {
+    findings.push_back(check_propagation(problem, worlds, outputs, generator));
+  }
+  if (!problem.pairs().empty()) findings.push_back(check_pairs(problem, worlds, outputs));
+  if (problem.values_are_names()) findings.push_back(check_names(problem, worlds, outputs, generator));
   return findings;
 }
 

@@ -1,6 +1,8 @@
 // anesi check: is a problem well posed, and how good is a run's q?
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <iostream>
 
 #include "anesi/check/model_check.h"
@@ -13,6 +15,7 @@
 #include "anesi/models/sample.h"
 #include "anesi/priors/fixed_dirichlet.h"
 #include "anesi/pruners/learned_pruning.h"
+#include "anesi/search/consistent_worlds.h"
 
 namespace anesi::cli {
 namespace {
@@ -90,6 +93,48 @@ void examine_certificate(const SavedModel& saved, const torch::Tensor& beliefs, 
                           certificate.margins[worst].item<double>()));
 }
 
+// The search for the most probable world behind the output that all labels are about: its time and, where that output's
+// circuit compiles, whether it finds what exact inference does.
+void examine_search(const SavedModel& saved, const torch::Tensor& beliefs, Report& report) {
+  const auto& problem = *saved.task.problem;
+  const auto outputs = torch::tensor(saved.task.question).unsqueeze(0);
+  const auto& limits = saved.configuration->eval.limits;
+  std::vector<double> times;
+  std::vector<torch::Tensor> gaps;
+  std::int64_t found = 0, gave_up = 0;
+  for (std::int64_t row = 0; row < beliefs.size(0); ++row) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto world = most_probable_worlds(problem, beliefs.slice(0, row, row + 1), outputs, limits);
+    times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    gaps.push_back(world.gap);
+    found += world.gap.isfinite().item<bool>() ? 1 : 0;
+    gave_up += world.proven.item<bool>() ? 0 : 1;
+  }
+  std::sort(times.begin(), times.end());
+  const auto median = times[times.size() / 2];
+  report.set("search_ms", median);
+  report.line(
+      true, "search",
+      fmt::format(
+          "{:.3f} ms in the median, {:.2f} at most; a world within {:.0f} nats for {} of {} inputs, gave up on {}",
+          median, times.back(), limits.nats, found, beliefs.size(0), gave_up));
+  try {
+    constexpr double kSeconds = 20;
+    const auto exact = make_exact(problem, "conditioned", kSeconds)
+                           ->most_probable(beliefs, outputs.expand({beliefs.size(0), -1}).contiguous());
+    const auto likely = beliefs.amax(2).to(torch::kFloat64).log().sum(1);
+    const auto gap = likely - exact.log_prob, searched = torch::cat(gaps);
+    const auto agrees = torch::where(searched.isfinite(), (searched - gap).abs() < 1e-4, gap > limits.nats);
+    const auto share = agrees.to(torch::kFloat64).mean().item<double>();
+    report.set("search_agreement", share);
+    report.line(share == 1 || gave_up > 0, "search, exact",
+                fmt::format("the most probable world of exact inference for {:.2f} % of {} inputs", 100 * share,
+                            beliefs.size(0)));
+  } catch (const Error& error) {
+    report.line(true, "search, exact", fmt::format("not compared: {}", error.what()));
+  }
+}
+
 void examine_run(const SavedModel& saved, const Dataset& data, const CheckFlags& flags, Report& report) {
   const auto& problem = *saved.task.problem;
   const auto generator = seeded(static_cast<std::uint64_t>(flags.seed));
@@ -99,7 +144,12 @@ void examine_run(const SavedModel& saved, const Dataset& data, const CheckFlags&
   const auto degenerate =
       torch::cat({uniform_beliefs(1, problem.worlds()),
                   certain_beliefs(sample_worlds(uniform_beliefs(20, problem.worlds()), generator), problem.worlds())});
-  if (const auto exact = find_exact(problem)) {
+  if (!saved.task.question.empty()) examine_search(saved, perceived, report);
+  // An output that all labels are about needs no more; a circuit of the whole function takes long to compile or for
+  // ever.
+  constexpr double kSeconds = 10;
+  const auto exact = saved.task.question.empty() ? find_exact(problem, kSeconds) : nullptr;
+  if (exact) {
     examine_distance(saved, *exact, prior, "prior", flags, generator, report);
     examine_distance(saved, *exact, perceived, "perceived", flags, generator, report);
     examine_distance(saved, *exact, degenerate, "degenerate", flags, generator, report);

@@ -130,12 +130,12 @@ const std::vector<std::string>& exact_methods() {
   return names;
 }
 
-std::unique_ptr<ExactInference> find_exact(const Problem& problem) {
+std::unique_ptr<ExactInference> find_exact(const Problem& problem, double seconds) {
   if (auto automaton = problem.automaton()) return make_automaton_inference(std::move(automaton));
   if (problem.worlds().points() <= kFewWorlds) return make_enumeration(problem);
   if (problem.cnf()) {
     try {
-      return make_circuit_inference(problem);
+      return make_circuit_inference(problem, seconds);
     } catch (const Error&) {
       // It does not compile in time, or there is no libsdd: perhaps the worlds are few enough all the same.
     }
@@ -153,7 +153,7 @@ std::unique_ptr<ExactInference> make_exact(const Problem& problem, const std::st
     if (!automaton) throw Error("exact inference by automaton: the problem gives none");
     return make_automaton_inference(std::move(automaton));
   }
-  auto inference = find_exact(problem);
+  auto inference = find_exact(problem, seconds);
   if (!inference) {
     throw Error("exact inference: the problem gives no automaton and no formula, and has too many worlds to enumerate");
   }
