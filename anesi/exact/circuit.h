@@ -20,8 +20,8 @@ namespace anesi {
 
 class Circuit {
  public:
-  // Compiles a formula over variables 1 to `variables`. Throws Error where that takes longer than `seconds` (looked
-  // at after each clause), or where anesi was built without libsdd.
+  // Compiles a formula over variables 1 to `variables`. Throws Error where that takes longer than `seconds`, or where
+  // anesi was built without libsdd.
   static Circuit compile(int variables, const std::vector<std::vector<int>>& clauses, double seconds = 60);
 
   int variables() const { return variables_; }

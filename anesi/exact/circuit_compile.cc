@@ -4,6 +4,7 @@
 // smooth, a part that says nothing of some variables of its tree node is multiplied by "anything" over those.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 
@@ -100,15 +101,34 @@ class CircuitBuilder {
   std::map<std::pair<SddSize, const Vtree*>, std::int32_t> over_;
 };
 
+namespace {
+
+// libsdd cannot be told to stop. But it asks for its tree to be improved whenever a formula has grown, in the midst of
+// an operation, and what it asks is ours: past the deadline it does not return. libsdd is compiled so that exceptions
+// pass.
+struct TimeIsUp {};
+thread_local std::chrono::steady_clock::time_point deadline;
+
+Vtree* improve_in_time(Vtree* tree, SddManager* manager) {
+  const auto left = std::chrono::duration<float>(deadline - std::chrono::steady_clock::now()).count();
+  if (left <= 0) throw TimeIsUp();
+  sdd_manager_set_vtree_search_time_limit(std::max(1.0F, left), manager);
+  return sdd_vtree_minimize_limited(tree, manager);
+}
+
+}  // namespace
+
 Circuit Circuit::compile(int variables, const std::vector<std::vector<int>>& clauses, double seconds) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   if (variables < 1) throw Error("circuit: a formula without variables");
   const std::unique_ptr<SddManager, void (*)(SddManager*)> manager(
       sdd_manager_create(variables, /*auto_gc_and_minimize=*/1), sdd_manager_free);
+  deadline = start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  sdd_manager_set_minimize_function(improve_in_time, manager.get());
   SddNode* formula = sdd_ref(sdd_manager_true(manager.get()), manager.get());
   std::size_t done = 0;
-  for (const auto& clause : clauses) {
+  const auto conjoin = [&](const std::vector<int>& clause) {
     SddNode* either = sdd_ref(sdd_manager_false(manager.get()), manager.get());
     for (const auto value : clause) {
       if (value == 0 || std::abs(value) > variables) throw Error(fmt::format("circuit: there is no literal {}", value));
@@ -121,11 +141,14 @@ Circuit Circuit::compile(int variables, const std::vector<std::vector<int>>& cla
     sdd_deref(formula, manager.get());
     sdd_deref(either, manager.get());
     formula = both;
-    ++done;
-    if (std::chrono::duration<double>(Clock::now() - start).count() > seconds) {
-      throw Error(fmt::format("circuit: did not compile in {:.0f} s ({} of {} clauses, {} nodes)", seconds, done,
-                              clauses.size(), sdd_manager_live_count(manager.get())));
+  };
+  try {
+    for (; done < clauses.size(); ++done) {
+      conjoin(clauses[done]);
+      if (Clock::now() > deadline) throw TimeIsUp();
     }
+  } catch (const TimeIsUp&) {
+    throw Error(fmt::format("circuit: did not compile in {:.0f} s ({} of {} clauses)", seconds, done, clauses.size()));
   }
   return CircuitBuilder(variables).build(formula, sdd_manager_vtree(manager.get()));
 }
