@@ -74,6 +74,6 @@ std::unique_ptr<Propagation> Sudoku::propagation(Values output) const {
   return std::make_unique<PairPropagation>(graph_, output);
 }
 
-std::unique_ptr<Pruner> Sudoku::pruner() const { return make_sat_pruner(*this); }
+std::unique_ptr<Pruner> Sudoku::pruner() const { return size_ == 4 ? make_sat_pruner(*this) : nullptr; }
 
 }  // namespace anesi

@@ -22,6 +22,7 @@ class Sudoku final : public Problem {
   std::vector<std::array<std::int64_t, 2>> pairs() const override { return pairs_; }
   bool values_are_names() const override { return true; }
   std::optional<Cnf> cnf() const override;
+  // By SAT at 4x4. None beyond: that a choice cannot be completed may take a solver for ever to prove.
   std::unique_ptr<Pruner> pruner() const override;
   std::unique_ptr<Propagation> propagation(Values output) const override;
 
