@@ -185,6 +185,9 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(told["probability"] > 0.5, holds)
             self.assertEqual(not told["violated"], holds)
             self.assertEqual(xml.dom.minidom.parse(str(picture)).documentElement.tagName, "svg")
+        predicted = json.loads(self.call("predict", self.folder / "sudoku", "--index", "0", "--json", data=data).stdout)
+        self.assertGreater(predicted["decided"]["probability"], 0.5)
+        self.refused(2, "eval.decide=gap", "train", "mnist-add", *TINY, "--set", "eval.decide=gap")
         text = self.call("explain", self.folder / "sudoku", "--index", "1", data=data).stdout
         self.assertIn("must differ", text)
         self.assertIn("read as", text)

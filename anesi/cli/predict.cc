@@ -39,6 +39,15 @@ void predict(const PredictFlags& flags) {
         {{"text", saved.task.show_output(output)}, {"output", output}, {"probability", probability}});
     text += fmt::format("{:>8.4f} %  {}\n", 100 * probability, saved.task.show_output(output));
   }
+  if (saved.decision && !saved.task.question.empty()) {
+    const auto outputs = torch::tensor(saved.task.question).unsqueeze(0);
+    const auto& decision = *saved.decision;
+    const auto share =
+        decision.probability(decision.scores(*saved.task.problem, *saved.model.prediction, beliefs, outputs));
+    json["decided"] = {{"text", saved.task.show_output(saved.task.question)}, {"probability", share.item<double>()}};
+    text += fmt::format("decided by {}: {} with probability {:.2f} %\n", decision.by,
+                        saved.task.show_output(saved.task.question), 100 * share.item<double>());
+  }
   if (label) {
     json["label"] = show_label(saved.task, *label);
     text += fmt::format("label {}\n", show_label(saved.task, *label));

@@ -90,6 +90,11 @@ Trainer::Trainer(const Configuration& configuration, const Task& task, const Spl
   torch::manual_seed(static_cast<std::uint64_t>(configuration.seed) + 2);  // for modules that draw while training
   optimizer_ =
       std::make_unique<Adam>(perception_->parameters(), AdamOptions{.weight_decay = configuration.train.weight_decay});
+  const auto& decide = configuration.eval.decide;
+  if ((decide == "likelihood" || decide == "gap") && !data.train.holds.defined()) {
+    throw UsageError("eval.decide=" + decide +
+                     ": the labels of this task say what the output is, not whether it holds");
+  }
   if (configuration.refine.epochs > 0 && configuration.refine.augment && !task.augment) {
     throw UsageError("refine.augment: this task cannot augment its inputs");
   }
