@@ -290,7 +290,8 @@ TEST_P(EveryDifferentiableRollout, HasTheGradientsOfThePrunedModel) {
   model_->to(torch::kFloat64);
   beliefs_ = beliefs_.to(torch::kFloat64);
   const auto values = torch::zeros({3, model_->space().variables()}, torch::kInt64);
-  auto weight = model_->parameters().back();
+  const auto weights = model_->parameters();
+  auto weight = weights[weights.size() > 1 ? 1 : 0];
   log_prob(*model_, context(), values, &pruning).sum().backward();
   const torch::NoGradGuard no_gradients;
   const auto direction = torch::randn_like(weight);
