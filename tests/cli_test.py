@@ -122,7 +122,11 @@ class CommandLine(unittest.TestCase):
         self.refused(2, "which input", "explain", self.run_directory)
         only = ["--set", "q.variant=predict", "--out", "predicts"]
         self.assertEqual(self.call("train", "mnist-add", *TINY, *only).returncode, 0)
-        self.refused(2, "only predicts", "explain", "predicts", "--index", "0")
+        searched = json.loads(self.call("explain", "predicts", "--index", "0", "--output", "9", "--json").stdout)
+        self.assertEqual(sum(searched["explanation"]), 9)
+        self.assertTrue(searched["proven"])
+        self.refused(1, "no world gives this output: 19", "explain", "predicts", "--index", "0", "--output", "19")
+        self.refused(2, "--joint needs a run that explains", "explain", "predicts", "--index", "0", "--joint")
 
     def test_check_looks_at_a_task_and_at_a_run(self):
         result = self.call("check", "mnist-add", "--set", "task.digits=1", "--json")
@@ -317,7 +321,8 @@ class CommandLine(unittest.TestCase):
     def test_tasks_lists_tasks_and_presets(self):
         tasks = {task["name"]: task for task in json.loads(self.call("tasks", "--json").stdout)["tasks"]}
         self.assertEqual({preset["name"] for preset in tasks["mnist-add"]["presets"]},
-                         {"default", "scan", "explain", "prune", "paper", "no-prior"})
+                         {"default", "scan", "explain", "prune", "refine", "refine-augment", "paper", "no-prior"})
+        self.assertIn("visual-sudoku", tasks)
         self.assertIn("parity", tasks)
 
     def test_parity_trains(self):

@@ -74,6 +74,7 @@ void explain_by_search(const ExplainFlags& flags, const SavedModel& saved, const
   if (const auto complaint = task.problem->outputs().complaint(output); !complaint.empty()) {
     throw UsageError(fmt::format("--output {}: {}", flags.output, complaint));
   }
+  if (!flags.output.empty()) check_possible(saved, output);
   const auto outputs = torch::tensor(output).unsqueeze(0);
   const auto& limits = saved.configuration->eval.limits;
   const auto found = most_probable_worlds(*task.problem, beliefs, outputs, limits);
@@ -88,8 +89,8 @@ void explain_by_search(const ExplainFlags& flags, const SavedModel& saved, const
                               {"nats", limits.nats}};
   for (std::int64_t variable = 0; variable < beliefs.size(1); ++variable) {
     const auto belief = beliefs[0][variable].to(torch::kFloat64).contiguous();
-    json["beliefs"].push_back(std::vector<double>(belief.const_data_ptr<double>(),
-                                                  belief.const_data_ptr<double>() + belief.numel()));
+    json["beliefs"].push_back(
+        std::vector<double>(belief.const_data_ptr<double>(), belief.const_data_ptr<double>() + belief.numel()));
   }
   auto text = fmt::format("read, {}:\n{}\n", task.show_output(read_output), task.lay_out_world(read));
   if (saved.decision) {
