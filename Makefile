@@ -1,5 +1,5 @@
 # A short way to the usual commands; CMake does the work. `make help` lists them.
-# ARGS go to the program or to ctest:  make run ARGS="--seed 3"   make test ARGS="-R Space"
+# ARGS go to the program or to ctest:  make run ARGS="--seed 3"   make test ARGS="-R cli"
 
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c

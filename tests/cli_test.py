@@ -75,12 +75,12 @@ class CommandLine(unittest.TestCase):
     def test_train_leaves_a_run_that_eval_and_predict_read(self):
         keys = {"task", "split", "examples", "symbolic", "neural", "per_variable", "explanation", "satisfied", "nll",
                 "ece", "decided", "ms_per_query", "accuracy"}
-        self.assertEqual(set(self.trained), keys | {"run", "seconds", "epochs"})
+        self.assertEqual(set(self.trained), keys | {"run", "seconds", "epochs", "restarts"})
         for name in ("config.toml", "log.jsonl", "log.csv", "model/manifest.json", "model/weights.safetensors",
-                     "checkpoint/state.safetensors"):
+                     "checkpoint/state.safetensors", "result.json"):
             self.assertTrue((self.run_directory / name).is_file(), name)
         evaluated = json.loads(self.call("eval", self.run_directory, "--json").stdout)
-        self.assertEqual(set(evaluated), keys)
+        self.assertEqual(set(evaluated), keys | {"data"})
         self.assertEqual(evaluated["symbolic"], self.trained["symbolic"])
         predicted = json.loads(self.call("predict", self.run_directory, "--index", "3", "--json").stdout)
         self.assertEqual(len(predicted["outputs"]), 5)
@@ -210,6 +210,16 @@ class CommandLine(unittest.TestCase):
                                self.folder / f"sudoku-{preset}", "--json", data=data)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertEqual(json.loads(result.stdout)["examples"], 8)
+            run = self.folder / f"sudoku-{preset}"
+            predicted = self.call("predict", run, "--index", "0", "--json", data=data)
+            self.assertEqual(predicted.returncode, 0, predicted.stderr)
+            self.assertGreaterEqual(len(json.loads(predicted.stdout)["outputs"]), 1)
+            for command in (("eval",), ("explain", "--index", "0"), ("check", "--beliefs", "4", "--samples", "2")):
+                told = self.call(command[0], run, *command[1:], "--json", data=data)
+                # A q of five steps is bad, and check says so; everything else is well.
+                self.assertIn(told.returncode, (0, 1) if command[0] == "check" else (0,), told.stderr)
+                json.loads(told.stdout)
+        self.assertEqual(self.call("check", self.folder / "sudoku-exact", "--beliefs", "4", data=data).returncode, 0)
         self.refused(1, "did not compile in 1 s", "train", "visual-sudoku", "--preset", "exact", "--set", "task.size=9",
                      "--set", "task.puzzles=1", "--set", "exact.seconds=1", "--out", self.folder / "sudoku-nine", data=data)
 
@@ -247,7 +257,22 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(len(told["symbolic"]["runs"]), 2)
         self.assertAlmostEqual(told["symbolic"]["mean"], sum(told["symbolic"]["runs"]) / 2)
         self.assertTrue((self.folder / "twice" / "seed-6" / "model" / "manifest.json").is_file())
+        # Called again it takes over what is finished, goes on with what is not, and refuses what is something else.
+        (self.folder / "twice" / "seed-6" / "result.json").unlink()
+        again = self.call("repeat", "mnist-add", *TINY, "--runs", "3", "--seed", "5", "--out", self.folder / "twice", "--json")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertIn("seed=5: finished before", again.stderr)
+        self.assertIn("going on after", again.stderr)
+        self.assertEqual(json.loads(again.stdout)["symbolic"]["runs"][:2], told["symbolic"]["runs"])
+        self.refused(1, "other options", "repeat", "mnist-add", *TINY, "--set", "train.epochs=1", "--seed", "5", "--out",
+                     self.folder / "twice")
+        varied = self.call("repeat", "mnist-add", *TINY, "--vary", "task.digits=1..2", "--out", self.folder / "sizes", "--json")
+        self.assertEqual(json.loads(varied.stdout)["values"], [1, 2])
+        # A mistake in a later run shows before the first is trained.
+        self.refused(2, "must be a square", "repeat", "visual-sudoku", "--vary", "task.size=4..5", "--out", self.folder / "no")
+        self.assertFalse((self.folder / "no").exists())
         self.refused(2, "NAME=FIRST..LAST", "repeat", "mnist-add", "--vary", "seed")
+        self.refused(2, "more than 10000 runs", "repeat", "mnist-add", "--vary", "seed=1..20000")
         self.refused(2, "there is no option task.nothing", "repeat", "mnist-add", "--vary", "task.nothing=1..2", "--out", self.folder / "no")
 
     def test_mnist_add_is_refined(self):
@@ -312,7 +337,7 @@ class CommandLine(unittest.TestCase):
         self.refused(2, "subcommand", )
 
     def test_help_has_examples(self):
-        for command in ("tasks", "train", "eval", "predict", "explain", "check", "bench", "data"):
+        for command in ("tasks", "train", "repeat", "eval", "predict", "explain", "check", "bench", "data"):
             result = self.call(command, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertIn("Example", result.stdout)
@@ -339,6 +364,22 @@ class CommandLine(unittest.TestCase):
         images = [int(image) for image in rows[1].split(",")[1].split()]
         digits = [image * 7 % 10 for image in images]
         self.assertEqual(int(rows[1].split(",")[0]), 10 * (digits[0] + digits[2]) + digits[1] + digits[3])
+        self.refused(1, "not an empty directory", "data", "mnist-add", "--out", self.data)
+
+    def test_other_data_than_the_runs_are_named(self):
+        write_digits(self.folder / "elsewhere", train=160)
+        told = self.call("eval", self.run_directory, "--json", data=self.folder / "elsewhere")
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertIn("not the data of this run", told.stderr)
+        self.assertIn("elsewhere", json.loads(told.stdout)["data"])
+        self.assertNotIn("not the data", self.call("eval", self.run_directory).stderr)
+
+    def test_bench_times_a_part(self):
+        rows = json.loads(self.call("bench", "query", "--digits", "1", "--seconds", "0.01", "--json").stdout)
+        self.assertEqual([row["name"] for row in rows], ["query_paper/1", "query/1"])
+        rows = json.loads(self.call("bench", "inference", "--digits", "2", "--seconds", "0.01", "--json").stdout)
+        self.assertIn("inference/exact, enumeration/2", [row["name"] for row in rows])
+        self.assertTrue(all(row["seconds"] > 0 for row in rows))
 
     def broken(self, name, change, pattern):
         directory = self.folder / name

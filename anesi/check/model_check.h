@@ -42,7 +42,7 @@ struct ExploitCheck {
   double truth = 0;      // mean loss at the truth
   std::string cheapest;  // the degenerate belief with the lowest loss
   double cheapest_loss = 0;
-  bool exploitable() const { return cheapest_loss <= truth; }
+  bool exploitable() const { return !(cheapest_loss > truth); }
 };
 ExploitCheck check_exploits(SequenceModel& prediction, const Problem& problem, std::int64_t worlds,
                             const at::Generator& generator);

@@ -23,7 +23,7 @@ namespace {
 struct BenchFlags {
   CommonFlags common;
   std::string name, reference, python = "python3";
-  std::vector<std::int64_t> digits{1, 4, 15};
+  std::vector<std::int64_t> digits;
   double seconds = 2;
   std::string svg;
 };
@@ -192,7 +192,7 @@ nlohmann::json run_reference(const BenchFlags& flags, std::int64_t digits) {
 
 void bench(const BenchFlags& flags) {
   flags.common.context();
-  if (flags.name == "inference") return bench_inference(flags.seconds, flags.common.json, flags.svg);
+  if (flags.name == "inference") return bench_inference(flags.digits, flags.seconds, flags.common.json, flags.svg);
   if (!flags.svg.empty()) throw UsageError("--svg draws `anesi bench inference`");
   if (std::ranges::none_of(parts(), [&](const Part& part) { return part.name.starts_with(flags.name); })) {
     throw UsageError(fmt::format("there is no part {}; `anesi bench` times all of them", flags.name));
@@ -200,7 +200,7 @@ void bench(const BenchFlags& flags) {
   auto results = nlohmann::ordered_json::array();
   if (!flags.common.json)
     std::cout << fmt::format("{:<24}{:>14}{:>14}{:>10}\n", "", "milliseconds", "reference", "ratio");
-  for (const auto digits : flags.digits) {
+  for (const auto digits : flags.digits.empty() ? std::vector<std::int64_t>{1, 4, 15} : flags.digits) {
     const auto reference = flags.reference.empty() ? nlohmann::json() : run_reference(flags, digits);
     for (const auto& part : parts()) {
       if (!part.name.starts_with(flags.name)) continue;
@@ -230,7 +230,9 @@ void add_bench(CLI::App& app, int&) {
   auto* command = app.add_subcommand("bench", "time the parts of training and inference");
   auto flags = std::make_shared<BenchFlags>();
   command->add_option("NAME", flags->name, "only parts whose name starts like this");
-  command->add_option("--digits", flags->digits, "sizes of mnist-add (default 1 4 15)")->check(CLI::Range(1, 1000));
+  command
+      ->add_option("--digits", flags->digits, "sizes of mnist-add (default 1 4 15; for inference 1 to 15, 50 and 100)")
+      ->check(CLI::Range(1, 1000));
   command->add_option("--seconds", flags->seconds, "time spent on a part")->check(CLI::Range(0.01, 600.0));
   command->add_option("--reference", flags->reference, "bench/pytorch_reference.py: times it too and prints ratios")
       ->check(CLI::ExistingFile);

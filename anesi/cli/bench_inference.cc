@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -66,15 +67,18 @@ void enumerate_sums(const Addition& addition, const torch::Tensor& belief) {
 
 }  // namespace
 
-void bench_inference(double seconds, bool json, const std::string& svg) {
+void bench_inference(std::vector<std::int64_t> sizes, double seconds, bool json, const std::string& svg) {
   const torch::InferenceMode inference;
-  std::vector<std::int64_t> sizes;
-  for (std::int64_t digits = 1; digits <= 15; ++digits) sizes.push_back(digits);
-  sizes.insert(sizes.end(), {50, 100});
+  if (sizes.empty()) {
+    for (std::int64_t digits = 1; digits <= 15; ++digits) sizes.push_back(digits);
+    sizes.insert(sizes.end(), {50, 100});
+  }
+  std::ranges::sort(sizes);
   std::vector<Series> series{{"scan, predict", {}},       {"scan, explain", {}},       {"scan, prune", {}},
                              {"transducer, predict", {}}, {"transducer, explain", {}}, {"transducer, prune", {}},
                              {"exact, carries", {}},      {"exact, enumeration", {}}};
-  double enumeration = 0;
+  double enumeration = 0;       // seconds at the last length
+  std::int64_t enumerated = 0;  // that length
   for (const auto digits : sizes) {
     const Addition addition(digits);
     const auto &worlds = addition.worlds(), &outputs = addition.outputs();
@@ -103,8 +107,13 @@ void bench_inference(double seconds, bool json, const std::string& svg) {
     for (std::size_t index = 0; index < queries.size(); ++index) {
       series[index].points.emplace_back(static_cast<double>(digits), seconds_of(queries[index], seconds / 10));
     }
-    if (100 * enumeration < kLongest) {  // another digit of each number takes a hundred times as long
+    // Another digit of each number takes a hundred times as long. The first guess: a billion pairs of numbers take 10
+    // s.
+    const auto expected =
+        enumerated > 0 ? enumeration * std::pow(100, digits - enumerated) : 1e-8 * std::pow(100, digits);
+    if (expected < kLongest) {
       enumeration = seconds_of([&] { enumerate_sums(addition, belief[0]); }, seconds / 10);
+      enumerated = digits;
       series.back().points.emplace_back(static_cast<double>(digits), enumeration);
     }
     std::cerr << fmt::format("{} digits timed\n", digits);

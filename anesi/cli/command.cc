@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <iostream>
 
 #include "anesi/core/beliefs.h"
@@ -31,7 +32,7 @@ SavedModel load_run(const std::string& directory, const TaskContext& context) {
 
 void InputFlags::add_to(CLI::App& command) {
   command.add_option("--index", index, "an example of the data")->check(CLI::NonNegativeNumber);
-  command.add_option("--input", file, "a file with one input (mnist-add: an IDX file of its images)");
+  command.add_option("--input", file, "a file with one input, as the task reads it (digits: an IDX file of images)");
   command.add_option("--split", split, "where the example is from: train, validation or test")
       ->check(CLI::IsMember({"train", "validation", "test"}));
 }
@@ -44,7 +45,7 @@ InputFlags::Given InputFlags::read(const SavedModel& saved) const {
     if (!saved.task.read_input) throw UsageError("this task does not read inputs from files; use --index");
     return {saved.task.read_input(file), std::nullopt};
   }
-  const auto data = saved.task.load();
+  const auto data = saved.load_data();
   const auto& examples = split_of(data, split);
   if (index >= examples.size()) {
     throw UsageError(fmt::format("--index {}: the {} split has {} examples, 0 to {}", index, split, examples.size(),
@@ -63,7 +64,9 @@ const Dataset& split_of(const Splits& splits, const std::string& name) {
 }
 
 std::string evaluation_table(const Evaluation& evaluation, const std::string& split) {
-  const auto percent = [](double share) { return fmt::format("{:.2f} %", 100 * share); };
+  const auto percent = [](double share) {
+    return std::isnan(share) ? std::string("-") : fmt::format("{:.2f} %", 100 * share);
+  };
   auto text = fmt::format("{:<20}{:>10}{:>10}{:>14}{:>9}{:>9}{:>11}\n", "", "symbolic", "neural", "per variable", "nll",
                           "ece", "ms/query");
   text += fmt::format("{:<20}{:>10}{:>10}{:>14}{:>9.4f}{:>9.4f}{:>11}\n",

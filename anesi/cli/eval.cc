@@ -15,7 +15,7 @@ struct EvalFlags {
 
 void eval(const EvalFlags& flags) {
   const auto saved = load_run(flags.run, flags.common.context());
-  const auto data = saved.task.load();
+  const auto data = saved.load_data();
   auto settings = saved.evaluate_settings();
   if (flags.beam > 0) settings.beam = flags.beam;
   settings.explanations = flags.samples;
@@ -24,6 +24,7 @@ void eval(const EvalFlags& flags) {
   if (flags.common.json) {
     nlohmann::ordered_json json{{"task", saved.configuration->task_name}, {"split", flags.split}};
     json.update(to_json(evaluation));
+    json["data"] = data.origin;
     std::cout << json.dump() << '\n';
   } else {
     std::cout << evaluation_table(evaluation, flags.split);

@@ -68,9 +68,16 @@ void explain_by_search(const ExplainFlags& flags, const SavedModel& saved, const
   if (flags.joint) throw UsageError("--joint needs a run that explains; train one with --set q.variant=explain");
   const auto read = row_values(most_likely_worlds(beliefs), 0);
   const auto read_output = apply_checked(*task.problem, read);
-  const auto output = !flags.output.empty()    ? task.read_output(flags.output)
-                      : !task.question.empty() ? task.question
-                                               : read_output;
+  auto& prediction = *saved.model.prediction;
+  auto output = read_output;
+  if (!flags.output.empty()) {
+    output = task.read_output(flags.output);
+  } else if (!task.question.empty()) {
+    output = task.question;
+  } else if (prediction.has_rollouts()) {
+    output =
+        row_values(beam_search(prediction, beliefs, saved.configuration->eval.beam, saved.pruning.get()).values[0], 0);
+  }
   if (const auto complaint = task.problem->outputs().complaint(output); !complaint.empty()) {
     throw UsageError(fmt::format("--output {}: {}", flags.output, complaint));
   }
@@ -96,7 +103,7 @@ void explain_by_search(const ExplainFlags& flags, const SavedModel& saved, const
   if (saved.decision) {
     const auto& decision = *saved.decision;
     const auto share =
-        decision.probability(decision.scores(*task.problem, *saved.model.prediction, beliefs, outputs)).item<double>();
+        decision.probability(decision.scores(*task.problem, prediction, beliefs, outputs)).item<double>();
     json["probability"] = share;
     text += fmt::format("{} with probability {:.2f} %\n", task.show_output(output), 100 * share);
   }

@@ -22,31 +22,39 @@ void predict(const PredictFlags& flags) {
   const auto saved = load_run(flags.run, flags.common.context());
   const auto [inputs, label] = flags.input.read(saved);
   const auto beliefs = saved.beliefs(inputs);
-  const auto beam = beam_search(*saved.model.prediction, beliefs, std::max(flags.top, saved.configuration->eval.beam),
-                                saved.pruning.get());
+  const auto& task = saved.task;
   const auto world = row_values(most_likely_worlds(beliefs), 0);
   nlohmann::ordered_json json{{"task", saved.configuration->task_name},
-                              {"read", saved.task.show_world(world)},
+                              {"read", task.show_world(world)},
                               {"world", world},
-                              {"symbolic", saved.task.show_output(apply_checked(*saved.task.problem, world))}};
-  auto text = fmt::format("read {}\n", saved.task.show_world(world));
-  for (std::int64_t place = 0; place < std::min(flags.top, beam.values.size(1)); ++place) {
-    const auto log_prob = beam.log_prob[0][place].item<double>();
-    if (std::isinf(log_prob)) break;  // no output is left
+                              {"symbolic", task.show_output(apply_checked(*task.problem, world))}};
+  auto text = fmt::format("read {}\n", task.show_world(world));
+  json["outputs"] = nlohmann::ordered_json::array();
+  const auto show = [&](const std::vector<std::int64_t>& output, double log_prob) {
     const auto probability = std::exp(log_prob);
-    const auto output = row_values(beam.values[0], place);
-    json["outputs"].push_back(
-        {{"text", saved.task.show_output(output)}, {"output", output}, {"probability", probability}});
-    text += fmt::format("{:>8.4f} %  {}\n", 100 * probability, saved.task.show_output(output));
+    json["outputs"].push_back({{"text", task.show_output(output)}, {"output", output}, {"probability", probability}});
+    text += fmt::format("{:>8.4f} %  {}\n", 100 * probability, task.show_output(output));
+  };
+  if (saved.model.prediction->has_rollouts()) {
+    const auto width = std::max(flags.top, saved.configuration->eval.beam);
+    const auto beam = beam_search(*saved.model.prediction, beliefs, width, saved.pruning.get());
+    for (std::int64_t place = 0; place < std::min(flags.top, beam.values.size(1)); ++place) {
+      const auto log_prob = beam.log_prob[0][place].item<double>();
+      if (std::isinf(log_prob)) break;  // no output is left
+      show(row_values(beam.values[0], place), log_prob);
+    }
+  } else if (!task.question.empty()) {
+    // Such a q can say how likely an output is, but not which is the likeliest.
+    const auto outputs = torch::tensor(task.question).unsqueeze(0);
+    show(task.question, saved.model.prediction->log_prob(beliefs, outputs).item<double>());
   }
-  if (saved.decision && !saved.task.question.empty()) {
-    const auto outputs = torch::tensor(saved.task.question).unsqueeze(0);
+  if (saved.decision && !task.question.empty()) {
+    const auto outputs = torch::tensor(task.question).unsqueeze(0);
     const auto& decision = *saved.decision;
-    const auto share =
-        decision.probability(decision.scores(*saved.task.problem, *saved.model.prediction, beliefs, outputs));
-    json["decided"] = {{"text", saved.task.show_output(saved.task.question)}, {"probability", share.item<double>()}};
-    text += fmt::format("decided by {}: {} with probability {:.2f} %\n", decision.by,
-                        saved.task.show_output(saved.task.question), 100 * share.item<double>());
+    const auto share = decision.probability(decision.scores(*task.problem, *saved.model.prediction, beliefs, outputs));
+    json["decided"] = {{"text", task.show_output(task.question)}, {"probability", share.item<double>()}};
+    text += fmt::format("decided by {}: {} with probability {:.2f} %\n", decision.by, task.show_output(task.question),
+                        100 * share.item<double>());
   }
   if (label) {
     json["label"] = show_label(saved.task, *label);

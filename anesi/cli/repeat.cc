@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <iostream>
+#include <limits>
 
 #include "anesi/cli/command.h"
 #include "anesi/cli/progress_display.h"
@@ -46,7 +47,11 @@ Variation variation_of(const RepeatFlags& flags) {
   }
   variation.name = flags.vary.substr(0, equals);
   const auto first = number(equals + 1, dots), last = number(dots + 2, flags.vary.size());
-  if (last < first || last - first >= 10000) throw UsageError(fmt::format("--vary {}: an empty range", flags.vary));
+  if (last < first) throw UsageError(fmt::format("--vary {}: an empty range", flags.vary));
+  constexpr std::int64_t kMostRuns = 10000;
+  if (first < -kMostRuns || last > std::numeric_limits<std::int32_t>::max() || last - first >= kMostRuns) {
+    throw UsageError(fmt::format("--vary {}: more than {} runs, or values out of range", flags.vary, kMostRuns));
+  }
   for (auto value = first; value <= last; ++value) variation.values.push_back(value);
   return variation;
 }
@@ -73,11 +78,11 @@ class Summaries {
  public:
   void add(const nlohmann::ordered_json& figures, const std::string& prefix = "") {
     for (const auto& [key, value] : figures.items()) {
-      if (value.is_object()) add(value, prefix + key + ".");
+      const auto name = prefix + key;
+      if (value.is_object()) add(value, name + ".");
       if (!value.is_number()) continue;
-      auto place =
-          std::find_if(all_.begin(), all_.end(), [&](const auto& entry) { return entry.first == prefix + key; });
-      if (place == all_.end()) place = all_.insert(place, {prefix + key, {}});
+      auto place = std::find_if(all_.begin(), all_.end(), [&](const auto& entry) { return entry.first == name; });
+      if (place == all_.end()) place = all_.insert(place, {name, {}});
       place->second.values.push_back(value.get<double>());
     }
   }
@@ -96,7 +101,7 @@ class Summaries {
       // Shares are shown in per cent, everything else as it is.
       const bool share = name.find("seconds") == std::string::npos && name.find("ms_per") == std::string::npos &&
                          name.find("nll") == std::string::npos && name.find("ece") == std::string::npos &&
-                         name.find("examples") == std::string::npos;
+                         name.find("examples") == std::string::npos && name != "restarts";
       const double scale = share ? 100 : 1;
       std::vector<std::string> cells;
       for (const auto value : summary.values) cells.push_back(fmt::format("{:.2f}", scale * value));
@@ -110,29 +115,57 @@ class Summaries {
   std::vector<std::pair<std::string, Summary>> all_;
 };
 
+std::unique_ptr<Configuration> configuration_of(const RepeatFlags& flags, const std::string& varied,
+                                                std::int64_t value) {
+  auto configuration = std::make_unique<Configuration>(flags.task, flags.preset);
+  for (const auto& setting : flags.settings) configuration->table().set(setting);
+  if (varied != "seed") configuration->table().set("seed", std::to_string(flags.seed));
+  configuration->table().set(varied, std::to_string(value));
+  return configuration;
+}
+
+// A new run, or the one that an earlier call left there.
+Run run_in(const std::filesystem::path& directory, const Configuration& configuration) {
+  if (!std::filesystem::exists(directory / "config.toml")) return Run::create(directory, configuration);
+  auto run = Run::open(directory);
+  if (run.configuration()->table().to_toml() == configuration.table().to_toml()) return run;
+  throw Error(fmt::format("{}: holds a run with other options; choose another --out", directory.string()));
+}
+
 int repeat(const RepeatFlags& flags) {
   const auto context = flags.common.context();
   const auto variation = variation_of(flags);
-  stop_on_interrupt();
+  // A mistake in the last of them shows before the first is trained.
+  std::vector<std::unique_ptr<Configuration>> configurations;
+  for (const auto value : variation.values) {
+    configurations.push_back(configuration_of(flags, variation.name, value));
+    configurations.back()->make_task(context);
+  }
   const auto out = flags.out.empty() ? fresh_run_directory(flags.task + "-repeat") : std::filesystem::path(flags.out);
   Summaries summaries;
-  for (const auto value : variation.values) {
-    Configuration configuration(flags.task, flags.preset);
-    for (const auto& setting : flags.settings) configuration.table().set(setting);
-    if (variation.name != "seed") configuration.table().set("seed", std::to_string(flags.seed));
-    configuration.table().set(variation.name, std::to_string(value));
+  for (std::size_t index = 0; index < configurations.size(); ++index) {
+    const auto& configuration = *configurations[index];
+    const auto name = fmt::format("{}={}", variation.name, variation.values[index]);
+    const auto run = run_in(out / fmt::format("{}-{}", variation.name, variation.values[index]), configuration);
+    if (const auto figures = run.result()) {
+      std::cerr << fmt::format("{}: finished before, in {}\n", name, run.directory().string());
+      summaries.add(*figures);
+      continue;
+    }
     const auto task = configuration.make_task(context);
     const auto data = task.load();
     Trainer trainer(configuration, task, data);
-    const auto run = Run::create(out / fmt::format("{}-{}", variation.name, value), configuration);
-    std::cerr << fmt::format("{}={} -> {}\n", variation.name, value, run.directory().string());
+    std::cerr << fmt::format("{} -> {}\n", name, run.directory().string());
+    if (run.load_checkpoint(trainer)) {
+      std::cerr << fmt::format("going on after {:.1f} s of training\n", trainer.seconds());
+    }
     const auto trained = train_to_the_end(run, configuration, task, data, trainer, context);
     if (!trained) {
-      std::cerr << fmt::format("interrupted; this run is saved (anesi train --resume {})\n", run.directory().string());
+      std::cerr << fmt::format("interrupted; saved. The same command with --out {} goes on\n", out.string());
       return kInterrupted;
     }
-    std::cerr << fmt::format("{}={}: accuracy {:.2f} % after {}\n", variation.name, value,
-                             100 * trained->evaluation.accuracy, duration_text(trained->seconds));
+    std::cerr << fmt::format("{}: accuracy {:.2f} % after {}\n", name, 100 * trained->evaluation.accuracy,
+                             duration_text(trained->seconds));
     summaries.add(trained->to_json());
   }
   if (flags.common.json) {
@@ -166,6 +199,7 @@ void add_repeat(CLI::App& app, int& exit_code) {
   flags->common.add_to(*command);
   command->footer(
       "Figures of the test split; a refined run also has those of perception before, as unrefined.*\n"
+      "Called again with the same --out, it takes over what is finished and goes on with the rest.\n"
       "Examples:\n  anesi repeat mnist-add --runs 3 --set task.digits=15\n"
       "  anesi repeat visual-sudoku --vary task.split=1..10 --set task.size=9");
   command->callback([flags, &exit_code] { exit_code = repeat(*flags); });

@@ -26,7 +26,6 @@ std::unique_ptr<Configuration> configuration_of(const TrainFlags& flags) {
 
 int train(const TrainFlags& flags) {
   const auto context = flags.common.context();
-  stop_on_interrupt();
   const bool resuming = !flags.resume.empty();
   if (resuming && (!flags.task.empty() || !flags.settings.empty() || !flags.preset.empty() || flags.seed >= 0 ||
                    !flags.out.empty())) {

@@ -12,9 +12,9 @@ namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
 
-void on_interrupt(int) {
+void on_interrupt(int number) {
   interrupted = 1;
-  std::signal(SIGINT, SIG_DFL);
+  std::signal(number, SIG_DFL);
 }
 
 // Shows progress, logs every evaluation and keeps the checkpoint up to date.
@@ -22,7 +22,14 @@ class RunObserver final : public TrainingObserver {
  public:
   RunObserver(const Run& run, const Trainer& trainer) : run_(run), trainer_(trainer) {}
 
-  void on_step(const Progress& progress) override { display_.update(progress); }
+  void on_step(const Progress& progress) override {
+    if (progress.restarts > restarts_) {
+      restarts_ = progress.restarts;
+      display_.line(
+          fmt::format("start {}: explanations of the labels were too unlikely; perception begins anew", restarts_ + 1));
+    }
+    display_.update(progress);
+  }
 
   void on_evaluation(const Progress& progress, const std::optional<Evaluation>& evaluation) override {
     run_.save_checkpoint(trainer_);
@@ -48,6 +55,7 @@ class RunObserver final : public TrainingObserver {
  private:
   const Run& run_;
   const Trainer& trainer_;
+  std::int64_t restarts_ = 0;
   ProgressDisplay display_;
 };
 
@@ -67,18 +75,16 @@ Evaluation evaluate_unrefined(const Configuration& configuration, const Task& ta
 nlohmann::ordered_json Trained::to_json() const {
   auto json = anesi::to_json(evaluation);
   json["seconds"] = seconds;
+  json["restarts"] = restarts;
   if (labels_right) json["labels_right"] = *labels_right;
   if (unrefined) json["unrefined"] = anesi::to_json(*unrefined);
   return json;
 }
 
-void stop_on_interrupt() {
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
-}
-
 std::optional<Trained> train_to_the_end(const Run& run, const Configuration& configuration, const Task& task,
                                         const Splits& data, Trainer& trainer, const TaskContext& context) {
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
   bool finished = false;
   {
     RunObserver observer(run, trainer);
@@ -89,10 +95,11 @@ std::optional<Trained> train_to_the_end(const Run& run, const Configuration& con
     return std::nullopt;
   }
   save_model(run.model(), configuration, *task.problem, trainer.perception(), trainer.model(),
-             fit_decision(configuration, *task.problem, trainer.perception(), trainer.model(), data));
+             fit_decision(configuration, *task.problem, trainer.perception(), trainer.model(), data), &data);
   const auto saved = load_model(run.model(), context);
   Trained trained;
   trained.seconds = trainer.seconds();
+  trained.restarts = trainer.restarts();
   trained.evaluation =
       evaluate(*saved.task.problem, *saved.task.perception, saved.model, data.test, saved.evaluate_settings());
   if (const auto* const labels = trainer.explained_labels()) {
@@ -101,6 +108,7 @@ std::optional<Trained> train_to_the_end(const Run& run, const Configuration& con
         share_right(labels->worlds, data.train.worlds.index_select(0, labels->rows), task.problem->values_are_names());
     if (!std::isnan(share)) trained.labels_right = share;
   }
+  run.save_result(trained.to_json());
   return trained;
 }
 

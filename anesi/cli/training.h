@@ -14,16 +14,15 @@ struct Trained {
   std::optional<Evaluation> unrefined;  // of perception as it was before it was refined
   std::optional<double> labels_right;   // world variables right in the explained labels, where the truth is known
   double seconds = 0;                   // of training
+  std::int64_t restarts = 0;            // of the perception phase
 
   // The keys that other programs read.
   nlohmann::ordered_json to_json() const;
 };
 
-// From now on Ctrl-C asks training to stop and save; a second one ends the program at once.
-void stop_on_interrupt();
-
-// Trains to the end, with progress on stderr, then saves and evaluates the model. Empty where it was interrupted; then
-// the checkpoint is saved.
+// Trains to the end, with progress on stderr, then saves and evaluates the model and writes the run's result. Empty
+// where it was interrupted; then the checkpoint is saved. From now on Ctrl-C asks training to stop and save; a second
+// one ends the program at once.
 std::optional<Trained> train_to_the_end(const Run& run, const Configuration& configuration, const Task& task,
                                         const Splits& data, Trainer& trainer, const TaskContext& context);
 

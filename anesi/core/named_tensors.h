@@ -10,4 +10,18 @@ namespace anesi {
 
 using NamedTensors = std::map<std::string, torch::Tensor>;
 
+// The tensors whose names start with a prefix, without it.
+inline NamedTensors with_prefix(const NamedTensors& tensors, const std::string& prefix) {
+  NamedTensors found;
+  for (auto place = tensors.lower_bound(prefix); place != tensors.end() && place->first.starts_with(prefix); ++place) {
+    found[place->first.substr(prefix.size())] = place->second;
+  }
+  return found;
+}
+
+// Adds tensors under names that start with a prefix.
+inline void add_with_prefix(NamedTensors& all, const std::string& prefix, const NamedTensors& tensors) {
+  for (const auto& [name, tensor] : tensors) all[prefix + name] = tensor;
+}
+
 }  // namespace anesi

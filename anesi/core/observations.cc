@@ -7,11 +7,11 @@ namespace anesi {
 namespace {
 
 // log(1 - e^x) for x <= 0, without the loss of digits at either end (Mächler 2012). An x so near zero that 1 - e^x is
-// nothing in its type is moved to where it is something: the loss stays finite, and its gradient large.
+// nothing in its type is moved to where it is something, gradient and all: the loss stays finite and pushes hard.
 torch::Tensor log_one_minus_exp(const torch::Tensor& x) {
   const double nearest = x.scalar_type() == torch::kFloat64 ? std::numeric_limits<double>::epsilon()
                                                             : std::numeric_limits<float>::epsilon();
-  const auto below = x.clamp_max(-nearest);
+  const auto below = x - (x + nearest).clamp_min(0).detach();
   const auto near = below > -std::log(2.0);
   // Each branch is given values that suit it, so that neither brings NaN into the other's gradient.
   return torch::where(near, (-torch::expm1(below.where(near, -1.0))).log(),

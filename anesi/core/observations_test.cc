@@ -26,6 +26,7 @@ TEST(Observations, CertaintyOfWhatDoesNotHoldIsBadButFiniteAndPushesAway) {
     EXPECT_TRUE(loss.isfinite().all().item<bool>()) << loss;
     EXPECT_TRUE(log_prob.grad().isfinite().all().item<bool>()) << log_prob.grad();
     EXPECT_GT(loss[0].item<double>(), 10);
+    for (const int certain : {0, 1}) EXPECT_GT(log_prob.grad()[certain].item<double>(), 1e6);
     EXPECT_NEAR(log_prob.grad()[3].item<double>(), 1, 1e-4);  // p / (1 - p) at one half
   }
 }

@@ -10,7 +10,6 @@
 
 #include <torch/torch.h>
 
-#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -22,6 +21,7 @@
 #include "anesi/core/pruner.h"
 #include "anesi/core/reading_order.h"
 #include "anesi/core/space.h"
+#include "anesi/core/variable_pair.h"
 
 namespace anesi {
 
@@ -46,7 +46,7 @@ class Problem {
 
   // Where each output variable depends on two world variables alone: which two, in the order of the outputs. Buys the
   // architecture `pairwise`. Default: none (empty).
-  virtual std::vector<std::array<std::int64_t, 2>> pairs() const { return {}; }
+  virtual std::vector<VariablePair> pairs() const { return {}; }
 
   // Whether c stays the same when the values of all worlds are renamed by one permutation (the digits of a sudoku).
   // What perception calls a value is then its own choice, and accuracies are counted under the best renaming.

@@ -8,7 +8,17 @@ torch::Tensor pixels_of(const torch::Tensor& pool, const torch::Tensor& images) 
   return pool.index_select(0, images).to(torch::kFloat32).div_(127.5).sub_(1);
 }
 
+// A sum that changes when values change places.
+std::int64_t checksum(const torch::Tensor& values) {
+  const auto flat = values.reshape({-1}).to(torch::kInt64);
+  return (flat * torch::arange(1, flat.numel() + 1, torch::kInt64)).sum().item<std::int64_t>();
+}
+
 }  // namespace
+
+torch::Tensor Dataset::rows_that_hold() const {
+  return holds.defined() ? holds.nonzero().squeeze(1) : torch::arange(size(), torch::kInt64);
+}
 
 torch::Tensor Dataset::variables(const torch::Tensor& rows, const torch::Tensor& variables) const {
   return pixels_of(pool, index.view(-1).index_select(0, rows * index.size(1) + variables)).unsqueeze(1);
@@ -23,6 +33,19 @@ Batch Dataset::batch(const torch::Tensor& rows) const {
 
 Batch Dataset::batch(std::int64_t begin, std::int64_t end) const {
   return batch(torch::arange(begin, end, torch::kInt64));
+}
+
+std::vector<std::int64_t> fingerprint(const Splits& data) {
+  std::vector<std::int64_t> numbers;
+  for (const auto* split : {&data.train, &data.validation, &data.test}) {
+    numbers.push_back(split->size());
+    if (split->size() == 0) continue;
+    numbers.push_back(checksum(split->pool.flatten(1).sum(1, /*keepdim=*/false, torch::kInt64)));
+    numbers.push_back(checksum(split->index));
+    numbers.push_back(checksum(split->outputs));
+    numbers.push_back(split->holds.defined() ? checksum(split->holds) : 0);
+  }
+  return numbers;
 }
 
 }  // namespace anesi

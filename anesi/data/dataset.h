@@ -4,6 +4,7 @@
 #include <torch/torch.h>
 
 #include <string>
+#include <vector>
 
 #include "anesi/core/observations.h"
 
@@ -24,6 +25,8 @@ struct Dataset {
   torch::Tensor worlds;   // int64 [examples, world variables], kUnset where not known
 
   std::int64_t size() const { return index.defined() ? index.size(0) : 0; }
+  // The examples whose labels say what the output is, not only what it is not; int64.
+  torch::Tensor rows_that_hold() const;
   // The examples of these rows, int64 [batch]; images become floats from -1 to 1.
   Batch batch(const torch::Tensor& rows) const;
   Batch batch(std::int64_t begin, std::int64_t end) const;
@@ -32,8 +35,15 @@ struct Dataset {
 };
 
 struct Splits {
-  Dataset train, validation, test;  // validation is empty unless it was asked for
+  Dataset train, validation, test;  // validation is empty unless asked for or part of the data
   std::string origin;               // where the data come from, for people
+
+  // What a threshold or a choice of settings is to be fitted on: validation data, or training data where there are
+  // none.
+  const Dataset& held_out() const { return validation.size() > 0 ? validation : train; }
 };
+
+// Tells data apart: the number of examples of each split, and what their images and labels add up to, place by place.
+std::vector<std::int64_t> fingerprint(const Splits& data);
 
 }  // namespace anesi

@@ -325,12 +325,18 @@ class ConditionedCircuits final : public CircuitInference {
   const Circuit& circuit_for(Values output) const override {
     const std::scoped_lock lock(mutex_);
     const std::vector<std::int64_t> key(output.begin(), output.end());
+    if (const auto failed = failures_.find(key); failed != failures_.end()) throw Error(failed->second);
     if (const auto found = circuits_.find(key); found != circuits_.end()) return *found->second;
     if (circuits_.size() >= kMostOutputs) {
       throw Error(fmt::format(
           "circuits for each output: more than {} outputs were asked about; use exact.method=circuit", kMostOutputs));
     }
-    return *circuits_.emplace(key, std::make_unique<Circuit>(compile(output))).first->second;
+    try {
+      return *circuits_.emplace(key, std::make_unique<Circuit>(compile(output))).first->second;
+    } catch (const Error& error) {
+      failures_.emplace(key, error.what());
+      throw;
+    }
   }
 
  private:
@@ -361,6 +367,7 @@ class ConditionedCircuits final : public CircuitInference {
 
   mutable std::mutex mutex_;
   mutable std::map<std::vector<std::int64_t>, std::unique_ptr<Circuit>> circuits_;
+  mutable std::map<std::vector<std::int64_t>, std::string> failures_;  // why an output's did not compile
 };
 
 Cnf formula_of(const Problem& problem) {

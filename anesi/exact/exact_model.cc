@@ -1,5 +1,7 @@
 #include "anesi/exact/exact_model.h"
 
+#include <fmt/format.h>
+
 #include <numeric>
 
 #include "anesi/core/beliefs.h"
@@ -130,14 +132,15 @@ const std::vector<std::string>& exact_methods() {
   return names;
 }
 
-std::unique_ptr<ExactInference> find_exact(const Problem& problem, double seconds) {
+std::unique_ptr<ExactInference> find_exact(const Problem& problem, double seconds, std::string* why_not) {
   if (auto automaton = problem.automaton()) return make_automaton_inference(std::move(automaton));
   if (problem.worlds().points() <= kFewWorlds) return make_enumeration(problem);
   if (problem.cnf()) {
     try {
       return make_circuit_inference(problem, seconds);
-    } catch (const Error&) {
+    } catch (const Error& error) {
       // It does not compile in time, or there is no libsdd: perhaps the worlds are few enough all the same.
+      if (why_not != nullptr) *why_not = error.what();
     }
   }
   if (problem.worlds().points() <= kMostWorldsEnumerated) return make_enumeration(problem);
@@ -153,9 +156,10 @@ std::unique_ptr<ExactInference> make_exact(const Problem& problem, const std::st
     if (!automaton) throw Error("exact inference by automaton: the problem gives none");
     return make_automaton_inference(std::move(automaton));
   }
-  auto inference = find_exact(problem, seconds);
+  std::string why_not = "the problem gives no automaton and no formula";
+  auto inference = find_exact(problem, seconds, &why_not);
   if (!inference) {
-    throw Error("exact inference: the problem gives no automaton and no formula, and has too many worlds to enumerate");
+    throw Error(fmt::format("exact inference: {}, and there are too many worlds to enumerate", why_not));
   }
   return inference;
 }

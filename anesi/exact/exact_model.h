@@ -19,7 +19,7 @@ const std::vector<std::string>& exact_methods();
 std::unique_ptr<ExactInference> make_exact(const Problem& problem, const std::string& method = "auto",
                                            double seconds = 60);
 // Null where "auto" finds none; a circuit is given up after `seconds`.
-std::unique_ptr<ExactInference> find_exact(const Problem& problem, double seconds = 60);
+std::unique_ptr<ExactInference> find_exact(const Problem& problem, double seconds = 60, std::string* why_not = nullptr);
 
 // p(y|P) and p(w|y,P) as models, for sampling, beam search and evaluation; they have no weights.
 InferenceModel make_exact_model(const Problem& problem, const std::string& method = "auto", double seconds = 60);

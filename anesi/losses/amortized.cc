@@ -35,6 +35,11 @@ class ReducedPrecision {
 // How far an impossible sample counts as being off, in nats.
 constexpr double kImpossibleRatio = 10;
 
+// An explanation model without weights follows from the prediction model: there is nothing else to learn.
+bool learns_to_explain(const InferenceModel& model) {
+  return model.explanation && !model.explanation->parameters().empty();
+}
+
 std::vector<torch::Tensor> parameters_of(const InferenceModel& model) {
   auto parameters = model.prediction->parameters();
   if (model.explanation) {
@@ -58,6 +63,7 @@ AmortizedLoss::AmortizedLoss(const Problem& problem, InferenceModel model, std::
       model_(std::move(model)),
       prior_(std::move(prior)),
       options_(std::move(options)),
+      matches_(learns_to_explain(model_)),
       optimizer_(parameters_of(model_)),
       steps_(steps),
       generator_(std::move(generator)) {
@@ -74,22 +80,23 @@ double AmortizedLoss::update() {
   return update_on(beliefs, worlds, problem_.apply_batch(worlds));
 }
 
+torch::Tensor AmortizedLoss::prediction(const torch::Tensor& beliefs, const torch::Tensor& outputs) {
+  return log_prob(*model_.prediction, beliefs, outputs, matches_ ? pruning_.get() : nullptr);
+}
+
 torch::Tensor AmortizedLoss::q_loss(const torch::Tensor& beliefs, const torch::Tensor& worlds,
                                     const torch::Tensor& outputs) {
-  auto& predict = *model_.prediction;
-  // An explanation model without weights follows from the prediction model: there is nothing else to learn.
-  const bool matches = model_.explanation && !model_.explanation->parameters().empty();
-  if (!matches) return -predict.log_prob(beliefs, outputs).mean();
-  auto& explain = *model_.explanation;
+  if (!matches_) return -prediction(beliefs, outputs).mean();
+  auto &predict = *model_.prediction, &explain = *model_.explanation;
   torch::Tensor loss = torch::zeros({}, beliefs.options());
   if (options_.matching == "forward_kl" || options_.policy != "on") {
-    const auto log_prediction = log_prob(predict, beliefs, outputs, pruning_.get());
+    const auto log_prediction = prediction(beliefs, outputs);
     const auto log_q = log_prediction + log_prob(explain, {beliefs, outputs}, worlds, pruning_.get());
     if (options_.matching == "forward_kl") return -log_q.mean();
     loss = loss + squared_log_ratio(log_q, world_log_prob(beliefs, worlds)).mean();
     if (options_.prediction_weight > 0) loss = loss - options_.prediction_weight * log_prediction.mean();
   } else if (options_.prediction_weight > 0) {
-    loss = loss - options_.prediction_weight * predict.log_prob(beliefs, outputs).mean();
+    loss = loss - options_.prediction_weight * prediction(beliefs, outputs).mean();
   }
   if (options_.policy != "off") {
     // Outputs and worlds from q itself; the gradient of the drawing is ignored (appendix E.2).
@@ -106,7 +113,8 @@ torch::Tensor AmortizedLoss::q_loss(const torch::Tensor& beliefs, const torch::T
 double AmortizedLoss::update_on(const torch::Tensor& beliefs, const torch::Tensor& worlds,
                                 const torch::Tensor& outputs) {
   optimizer_.zero_gradients();
-  const auto samples = beliefs.size(0), chunk = options_.chunk > 0 ? options_.chunk : samples;
+  const auto samples = beliefs.size(0);
+  const auto chunk = options_.chunk > 0 ? std::max<std::int64_t>(1, options_.chunk / outputs.size(1)) : samples;
   double value = 0;
   for (std::int64_t begin = 0; begin < samples; begin += chunk) {
     const auto end = std::min(begin + chunk, samples);
@@ -137,25 +145,20 @@ double AmortizedLoss::learn(const torch::Tensor& beliefs) {
 torch::Tensor AmortizedLoss::loss(const torch::Tensor& beliefs, const Observations& observations) {
   const FrozenParameters frozen(*model_.prediction);
   const ReducedPrecision precision(options_.precision == "bf16", beliefs.device().type());
-  return -observations.log_prob(model_.prediction->log_prob(beliefs, observations.outputs)).mean();
+  return -observations.log_prob(prediction(beliefs, observations.outputs)).mean();
 }
 
 NamedTensors AmortizedLoss::state() const {
   NamedTensors state{{"step", torch::tensor(step_)}};
-  for (const auto& [name, tensor] : optimizer_.state()) state["optimizer." + name] = tensor;
-  for (const auto& [name, tensor] : prior_->state()) state["prior." + name] = tensor;
+  add_with_prefix(state, "optimizer.", optimizer_.state());
+  add_with_prefix(state, "prior.", prior_->state());
   return state;
 }
 
 void AmortizedLoss::load_state(const NamedTensors& state) {
-  NamedTensors optimizer, prior;
-  for (const auto& [name, tensor] : state) {
-    if (name.starts_with("optimizer.")) optimizer[name.substr(10)] = tensor;
-    if (name.starts_with("prior.")) prior[name.substr(6)] = tensor;
-  }
   if (!state.contains("step")) throw Error("checkpoint: q's step count is missing");
-  optimizer_.load_state(optimizer);
-  prior_->load_state(prior);
+  optimizer_.load_state(with_prefix(state, "optimizer."));
+  prior_->load_state(with_prefix(state, "prior."));
   step_ = state.at("step").item<std::int64_t>();
 }
 

@@ -35,8 +35,9 @@ struct AmortizedOptions {
     schedule.describe(table);
     table.add("samples", samples, {1, 1000000}, "beliefs sampled for an update of q");
     table.add(
-        "chunk", chunk, {0, 1000000},
-        "samples that go through q at once, so that its activations stay in the caches; 0: all. Changes no result");
+        "chunk", chunk, {0, 1000000000},
+        "sampled output values that go through q at once, so that its activations stay in the caches; 0: all. Changes "
+        "results by rounding alone, and what is drawn where q's own samples are learned from");
     table.add("frozen", frozen, "train q before perception only, not beside it");
     table.add("variant", variant, {"predict", "explain", "prune"},
               "q(y|P) alone; with an explanation model q(w|y,P); and with the problem's pruner");
@@ -74,6 +75,8 @@ class AmortizedLoss final : public QueryLoss {
   BeliefPrior& prior() { return *prior_; }
 
  private:
+  // log q(y|P) as it is learned: under the pruner where q has an explanation model to learn beside it.
+  torch::Tensor prediction(const torch::Tensor& beliefs, const torch::Tensor& outputs);
   // What update_on minimises.
   torch::Tensor q_loss(const torch::Tensor& beliefs, const torch::Tensor& worlds, const torch::Tensor& outputs);
 
@@ -83,6 +86,7 @@ class AmortizedLoss final : public QueryLoss {
   AmortizedOptions options_;
   std::unique_ptr<Pruner> pruner_;    // null unless the variant prunes
   std::unique_ptr<Pruning> pruning_;  // null with it
+  bool matches_;                      // whether an explanation model is learned too
   Adam optimizer_;
   std::int64_t step_ = 0, steps_;
   at::Generator generator_;

@@ -49,7 +49,7 @@ class Pairs final : public Problem {
     y[1] = w[1] != w[2] ? 1 : 0;
     y[2] = w[0] != w[2] ? 1 : 0;
   }
-  std::vector<std::array<std::int64_t, 2>> pairs() const override { return {{0, 1}, {1, 2}, {0, 2}}; }
+  std::vector<VariablePair> pairs() const override { return {{0, 1}, {1, 2}, {0, 2}}; }
 
  private:
   Space worlds_ = Space::uniform(3, 3), outputs_ = Space::uniform(3, 2);

@@ -42,13 +42,9 @@ Pairwise::Pairwise(const Problem& problem, const PairwiseOptions& options)
   if (!problem.worlds().all_domains_equal() || !problem.outputs().all_domains_equal()) {
     throw UsageError("q.architecture=pairwise: all world variables must have one domain, and all outputs one");
   }
-  std::vector<std::int64_t> first, second;
-  for (const auto& pair : pairs) {
-    first.push_back(pair[0]);
-    second.push_back(pair[1]);
-  }
-  first_ = torch::tensor(first);
-  second_ = torch::tensor(second);
+  const auto columns = pair_columns(pairs);
+  first_ = columns[0];
+  second_ = columns[1];
   if (options.form == "table") {
     table_logits_ = register_parameter("table", 0.01 * torch::randn({values_, values_, emitted_}));
     return;
@@ -86,11 +82,6 @@ torch::Tensor Pairwise::log_prob(const Context& context, const torch::Tensor& va
 
 std::unique_ptr<Rollout> Pairwise::begin(const Context& context) {
   return std::make_unique<FactorRollout>(factors(context.beliefs));
-}
-
-std::optional<MostProbable> Pairwise::most_probable(const Context& context) {
-  const auto [best, values] = factors(context.beliefs).max(2);
-  return MostProbable{values, best.sum(1).to(torch::kFloat64)};
 }
 
 namespace {

@@ -32,7 +32,6 @@ class Pairwise final : public SequenceModel {
 
   torch::Tensor log_prob(const Context& context, const torch::Tensor& values) override;
   std::unique_ptr<Rollout> begin(const Context& context) override;
-  std::optional<MostProbable> most_probable(const Context& context) override;
 
   // log f(P_i, P_j) of each pair, [batch, pairs, values of an output].
   torch::Tensor factors(const torch::Tensor& beliefs);

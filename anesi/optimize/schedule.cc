@@ -26,4 +26,9 @@ Schedule::Rate Schedule::at(std::int64_t step, std::int64_t steps) const {
   return {lr, 0.9};
 }
 
+double faded(double start, std::int64_t step, std::int64_t steps) {
+  const auto end = 0.75 * static_cast<double>(std::max<std::int64_t>(1, steps));
+  return start * std::max(0.0, 1 - static_cast<double>(step) / end);
+}
+
 }  // namespace anesi

@@ -1,4 +1,4 @@
-// How a learning rate changes over training.
+// How a learning rate and a regulariser change over training.
 #pragma once
 
 #include <cstdint>
@@ -26,5 +26,9 @@ struct Schedule {
   };
   Rate at(std::int64_t step, std::int64_t steps) const;
 };
+
+// A smoothing that starts at `start` and is gone after three quarters of the steps, so that beliefs end up as sure as
+// they are right.
+double faded(double start, std::int64_t step, std::int64_t steps);
 
 }  // namespace anesi

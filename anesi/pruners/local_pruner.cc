@@ -37,11 +37,11 @@ class LocalPruner final : public Pruner {
   }
 
   void allow_outputs(Values partial, std::int64_t variable, Mask mask) const override {
-    allow(unset_, partial, of_output_[static_cast<std::size_t>(variable)], variable, /*output=*/true, mask);
+    allow(unset_, partial, of_output_[static_cast<std::size_t>(variable)], variable, /*is_output=*/true, mask);
   }
 
   void allow_worlds(Values output, Values partial, std::int64_t variable, Mask mask) const override {
-    allow(partial, output, of_world_[static_cast<std::size_t>(variable)], variable, /*output=*/false, mask);
+    allow(partial, output, of_world_[static_cast<std::size_t>(variable)], variable, /*is_output=*/false, mask);
   }
 
  private:

@@ -82,7 +82,7 @@ class Retold final : public Problem {
 // Whether pairs of cells differ.
 class Pairs final : public Problem {
  public:
-  Pairs(Space worlds, std::vector<PairGraph::Pair> pairs)
+  Pairs(Space worlds, std::vector<VariablePair> pairs)
       : graph_(std::make_shared<PairGraph>(std::move(worlds), std::move(pairs))),
         outputs_(Space::uniform(static_cast<std::int64_t>(graph_->pairs().size()), 2)) {}
 
@@ -111,7 +111,7 @@ Pairs square(std::int64_t side, std::int64_t box_rows) {
     const auto box_columns = side / box_rows;
     return cell / side / box_rows * side + cell % side / box_columns;
   };
-  std::vector<PairGraph::Pair> pairs;
+  std::vector<VariablePair> pairs;
   for (std::int64_t first = 0; first < side * side; ++first) {
     for (auto second = first + 1; second < side * side; ++second) {
       if (first / side == second / side || first % side == second % side || box(first) == box(second)) {
@@ -242,7 +242,7 @@ std::vector<Row> all_small_sudokus(const Pairs& problem) {
   const auto fits = [&](std::int64_t value) {
     const auto cell = static_cast<std::int64_t>(cells.size());
     return std::ranges::none_of(problem.graph().pairs(), [&](const auto& pair) {
-      return pair.second == cell && cells[static_cast<std::size_t>(pair.first)] == value;
+      return pair[1] == cell && cells[static_cast<std::size_t>(pair[0])] == value;
     });
   };
   const auto fill = [&](const auto& self) -> void {
@@ -317,7 +317,7 @@ TEST(ConsistentPairs, NoWorldGivesAnOutputThatContradictsItself) {
   // Row 0: the first cell equals the second and the third, which differ. Row 1: all differ, but two cells of a row are
   // certain of the same value. Row 2: an output that ends too early.
   for (std::size_t index = 0; index < pairs.size(); ++index) {
-    if (pairs[index].first == 0 && pairs[index].second <= 2) outputs[0][static_cast<std::int64_t>(index)] = 0;
+    if (pairs[index][0] == 0 && pairs[index][1] <= 2) outputs[0][static_cast<std::int64_t>(index)] = 0;
   }
   outputs[2][809] = kNone;
   auto beliefs = random_beliefs(3, sudoku.worlds(), 1, 1);
@@ -331,7 +331,7 @@ TEST(ConsistentPairs, NoWorldGivesAnOutputThatContradictsItself) {
 
 // A ring of six variables: two values that alternate, then three that are passed on.
 TEST(ConsistentPairs, ConclusionsGoOnUntilNothingFollows) {
-  const std::vector<PairGraph::Pair> ring{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0}};
+  const std::vector<VariablePair> ring{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0}};
   const Row different(6, 1), equal(6, 0), half{1, 0, kUnset, 1, 0, kUnset};
   const auto domains_after = [](Propagation& propagation, std::int64_t variable, std::int64_t value) {
     EXPECT_TRUE(propagation.decide(variable, value));

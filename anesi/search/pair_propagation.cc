@@ -8,7 +8,7 @@
 
 namespace anesi {
 
-PairGraph::PairGraph(Space worlds, std::vector<Pair> pairs)
+PairGraph::PairGraph(Space worlds, std::vector<VariablePair> pairs)
     : worlds_(std::move(worlds)),
       pairs_(std::move(pairs)),
       begin_(static_cast<std::size_t>(worlds_.variables()) + 1, 0) {
@@ -48,8 +48,8 @@ bool PairPropagation::read(Values output) {
     const auto said = output[index];
     if (said == kUnset) continue;
     if (said != 0 && said != 1) return false;
-    const auto first = static_cast<std::size_t>(pairs[index].first);
-    const auto second = static_cast<std::size_t>(pairs[index].second);
+    const auto first = static_cast<std::size_t>(pairs[index][0]);
+    const auto second = static_cast<std::size_t>(pairs[index][1]);
     const auto place = [&](std::size_t variable) {
       return static_cast<std::size_t>(said == 1 ? different_end_[variable]++ : --equal_begin_[variable]);
     };
@@ -72,10 +72,10 @@ bool PairPropagation::contradicts_itself(Values output) const {
   };
   for (std::size_t index = 0; index < pairs.size(); ++index) {
     if (output[index] != 0) continue;
-    joined[static_cast<std::size_t>(representative(pairs[index].first))] = representative(pairs[index].second);
+    joined[static_cast<std::size_t>(representative(pairs[index][0]))] = representative(pairs[index][1]);
   }
   for (std::size_t index = 0; index < pairs.size(); ++index) {
-    if (output[index] == 1 && representative(pairs[index].first) == representative(pairs[index].second)) return true;
+    if (output[index] == 1 && representative(pairs[index][0]) == representative(pairs[index][1])) return true;
   }
   return false;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "anesi/core/propagation.h"
+#include "anesi/core/variable_pair.h"
 #include "anesi/search/domains.h"
 
 namespace anesi {
@@ -18,21 +19,17 @@ namespace anesi {
 // Which pair each output tells of. Made once for a problem, shared by its searches.
 class PairGraph {
  public:
-  struct Pair {
-    std::int64_t first, second;
-  };
-
   // Output k tells of pairs[k]. Throws Error where a pair names a variable that is not there, or the same one twice.
-  PairGraph(Space worlds, std::vector<Pair> pairs);
+  PairGraph(Space worlds, std::vector<VariablePair> pairs);
 
   const Space& worlds() const { return worlds_; }
-  const std::vector<Pair>& pairs() const { return pairs_; }
+  const std::vector<VariablePair>& pairs() const { return pairs_; }
   // The pairs of all variables, one variable after another, fill a row of twice the pairs; variable i's begin here.
   std::int64_t begin(std::int64_t variable) const { return begin_[static_cast<std::size_t>(variable)]; }
 
  private:
   Space worlds_;
-  std::vector<Pair> pairs_;
+  std::vector<VariablePair> pairs_;
   std::vector<std::int64_t> begin_;  // one more than there are variables
 };
 

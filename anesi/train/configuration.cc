@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstdlib>
+
 #define TOML_EXCEPTIONS 1
 #include <toml++/toml.h>
 
@@ -83,6 +85,9 @@ std::unique_ptr<Configuration> Configuration::from_toml(const std::string& text,
 Task Configuration::make_task(TaskContext context) const {
   context.seed = static_cast<std::uint64_t>(seed);
   context.validation = train.validation;
+  if (const char* named = std::getenv("ANESI_DATA"); !context.data && named != nullptr && *named != '\0') {
+    context.data = named;
+  }
   const SeededWeights weights(context.seed);
   auto task = task_->make(context);
   task.perception = task.make_perception();

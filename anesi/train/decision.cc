@@ -10,7 +10,9 @@ namespace anesi {
 torch::Tensor Decision::scores(const Problem& problem, SequenceModel& prediction, const torch::Tensor& beliefs,
                                const torch::Tensor& outputs) const {
   const torch::NoGradGuard no_gradients;
-  if (by == "likelihood") return prediction.log_prob(beliefs, outputs).to(torch::kFloat64);
+  // An output of no probability at all scores as badly as one of very little, so that a threshold can be fitted.
+  constexpr double kLowest = -1e4;
+  if (by == "likelihood") return prediction.log_prob(beliefs, outputs).to(torch::kFloat64).clamp_min(kLowest);
   return -most_probable_worlds(problem, beliefs, outputs, limits).gap.clamp_max(limits.nats);
 }
 
@@ -35,6 +37,9 @@ void Decision::fit(const torch::Tensor& scores, const torch::Tensor& holds) {
     weight += step_weight;
     bias += step_bias;
     if (std::abs(step_weight) + std::abs(step_bias) < 1e-10) break;
+  }
+  if (!std::isfinite(weight) || !std::isfinite(bias)) {
+    throw Error("decision: no threshold can be fitted, for scores are not finite numbers");
   }
   slope = weight / spread;
   offset = bias - weight * mean / spread;

@@ -37,12 +37,4 @@ void load_model_tensors(const InferenceModel& model, const NamedTensors& tensors
   if (model.explanation) load_module_tensors(*model.explanation, "explanation.", tensors, origin);
 }
 
-NamedTensors with_prefix(const NamedTensors& tensors, const std::string& prefix) {
-  NamedTensors found;
-  for (const auto& [name, tensor] : tensors) {
-    if (name.starts_with(prefix)) found[name.substr(prefix.size())] = tensor;
-  }
-  return found;
-}
-
 }  // namespace anesi

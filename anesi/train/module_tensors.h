@@ -18,7 +18,4 @@ void load_model_tensors(const InferenceModel& model, const NamedTensors& tensors
 void load_module_tensors(torch::nn::Module& module, const std::string& prefix, const NamedTensors& tensors,
                          const std::string& origin);
 
-// The tensors whose names start with a prefix, without it.
-NamedTensors with_prefix(const NamedTensors& tensors, const std::string& prefix);
-
 }  // namespace anesi

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <limits>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/seeded.h"
 #include "anesi/perception/ensemble.h"
@@ -16,8 +15,8 @@ constexpr std::int64_t kVariablesExplainedAtOnce = 4000;
 
 // A seed for each use of the phase's seed, far from its neighbours.
 std::uint64_t seed_for(std::uint64_t seed, std::int64_t member, std::int64_t use) {
-  auto mixed = seed * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(member) * 0xbf58476d1ce4e5b9U +
-               static_cast<std::uint64_t>(use) + 1;
+  auto mixed = (seed + 1) * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(member) * 0xbf58476d1ce4e5b9U +
+               static_cast<std::uint64_t>(use);
   mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
   mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;
   return mixed ^ (mixed >> 31U);
@@ -31,27 +30,33 @@ torch::Tensor smoothed_cross_entropy(const torch::Tensor& beliefs, const torch::
   return -(1 - smoothing) * right - smoothing * logs.mean();
 }
 
-torch::Tensor rows_that_hold(const Dataset& data) {
-  return data.holds.defined() ? data.holds.nonzero().squeeze(1) : torch::arange(data.size(), torch::kInt64);
+}  // namespace
+
+NamedTensors ExplainedLabels::state() const {
+  return {{"rows", rows}, {"worlds", worlds}, {"gap", torch::tensor(gap, torch::kFloat64)}};
 }
 
-}  // namespace
+ExplainedLabels ExplainedLabels::from(const NamedTensors& state) {
+  for (const char* name : {"rows", "worlds", "gap"}) {
+    if (!state.contains(name)) throw Error(std::string("checkpoint: ") + name + " of explained labels is missing");
+  }
+  return {state.at("rows"), state.at("worlds"), state.at("gap").item<double>()};
+}
 
 ExplainedLabels explain_labels(const Problem& problem, Perception& perception, const Dataset& data,
                                const SearchLimits& limits) {
   const torch::NoGradGuard no_gradients;
   perception.eval();
-  const auto rows = rows_that_hold(data);
+  const auto rows = data.rows_that_hold();
   const auto step = std::max<std::int64_t>(1, kVariablesExplainedAtOnce / problem.worlds().variables());
   std::vector<torch::Tensor> kept, worlds;
   double gap = 0;
   for (std::int64_t begin = 0; begin < rows.size(0); begin += step) {
     const auto some = rows.slice(0, begin, std::min(begin + step, rows.size(0)));
     const auto batch = data.batch(some);
-    const auto beliefs = perception.forward(batch.inputs);
-    check_beliefs(beliefs, problem.worlds());
-    const auto found = most_probable_worlds(problem, beliefs, batch.observations.outputs, limits);
-    const auto within = (found.gap <= limits.nats).nonzero().squeeze(1);
+    const auto found =
+        most_probable_worlds(problem, perception.forward(batch.inputs), batch.observations.outputs, limits);
+    const auto within = (found.gap.isfinite() & (found.gap <= limits.nats)).nonzero().squeeze(1);
     kept.push_back(some.index_select(0, within));
     worlds.push_back(found.worlds.index_select(0, within));
     gap += found.gap.clamp_max(limits.nats).sum().item<double>();
@@ -130,7 +135,8 @@ double Refinement::step() {
   auto& network = *members_[static_cast<std::size_t>(member)];
   network.train();
   optimizer_->zero_gradients();
-  const auto loss = smoothed_cross_entropy(network.forward(inputs), targets, options_.smoothing);
+  const auto loss =
+      smoothed_cross_entropy(network.forward(inputs), targets, faded(options_.smoothing, within, steps_of_member_));
   const auto value = loss.item<double>();
   if (!std::isfinite(value)) throw Error("refine: the loss is not a finite number; a lower refine.lr may help");
   loss.backward();
@@ -149,14 +155,10 @@ double Refinement::step() {
 }
 
 NamedTensors Refinement::state() const {
-  NamedTensors state{{"rows", labels_.rows},
-                     {"worlds", labels_.worlds},
-                     {"gap", torch::tensor(labels_.gap, torch::kFloat64)},
-                     {"done", torch::tensor(done_)}};
+  auto state = labels_.state();
+  state["done"] = torch::tensor(done_);
   state.merge(module_tensors(*whole_, "perception."));
-  if (optimizer_) {
-    for (const auto& [name, tensor] : optimizer_->state()) state["optimizer." + name] = tensor;
-  }
+  if (optimizer_) add_with_prefix(state, "optimizer.", optimizer_->state());
   for (std::size_t place = 0; place < averages_.size(); ++place) {
     state["average." + std::to_string(place)] = averages_[place];
   }

@@ -32,7 +32,8 @@ struct RefineOptions {
     table.add("batch", batch, {1, 1000000}, "world variables in a step");
     schedule.describe(table);
     table.add("weight_decay", weight_decay, {0, 10}, "decoupled (AdamW)");
-    table.add("smoothing", smoothing, {0, 1}, "label smoothing");
+    table.add("smoothing", smoothing, {0, 1},
+              "label smoothing at the start; it fades and is gone after three quarters of the steps");
     table.add("augment", augment, "change inputs at random in ways that leave their worlds as they are");
     table.add("members", members, {1, 1000}, "networks trained, whose beliefs are averaged");
     table.add("fresh", fresh, "start from new weights rather than from those at hand");
@@ -53,6 +54,10 @@ struct ExplainedLabels {
   torch::Tensor rows;    // int64 [kept], of the dataset
   torch::Tensor worlds;  // int64 [kept, variables]
   double gap = 0;        // mean over all examples whose output holds, in nats; limits.nats where none was found
+
+  NamedTensors state() const;
+  // Throws Error where something is missing.
+  static ExplainedLabels from(const NamedTensors& state);
 };
 // Leaves perception in evaluation mode. Labels that only say what the output is not are left out.
 ExplainedLabels explain_labels(const Problem& problem, Perception& perception, const Dataset& data,

@@ -66,6 +66,18 @@ bool Run::load_checkpoint(Trainer& trainer) const {
   return true;
 }
 
+void Run::save_result(const nlohmann::ordered_json& figures) const {
+  write_file_atomically(directory_ / "result.json", figures.dump(2) + "\n");
+}
+
+std::optional<nlohmann::ordered_json> Run::result() const {
+  const auto path = directory_ / "result.json";
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  auto figures = nlohmann::ordered_json::parse(read_file(path), nullptr, /*allow_exceptions=*/false);
+  if (!figures.is_object()) throw Error(fmt::format("{}: not JSON; the file is damaged", path.string()));
+  return figures;
+}
+
 void Run::log(const Progress& progress, const std::optional<Evaluation>& evaluation) const {
   nlohmann::ordered_json line;
   line["phase"] = progress.phase;
@@ -74,6 +86,8 @@ void Run::log(const Progress& progress, const std::optional<Evaluation>& evaluat
   line["seconds"] = progress.seconds;
   line["loss"] = number_or_null(progress.loss);
   line["q_loss"] = number_or_null(progress.q_loss);
+  line["restarts"] = progress.restarts;
+  line["split"] = progress.split;
   const auto figures = to_json(evaluation.value_or(Evaluation{}));
   for (const auto& [key, value] : figures.items()) {
     if (key != "ms_per_query") line[key] = evaluation ? value : nlohmann::ordered_json();
@@ -90,10 +104,15 @@ void Run::log(const Progress& progress, const std::optional<Evaluation>& evaluat
 }
 
 std::filesystem::path fresh_run_directory(const std::string& name) {
-  for (int number = 1;; ++number) {
-    auto directory = std::filesystem::path("runs") / fmt::format("{}-{}", name, number);
-    if (!std::filesystem::exists(directory)) return directory;
+  const std::filesystem::path runs("runs");
+  std::error_code failure;
+  std::filesystem::create_directories(runs, failure);
+  for (int number = 1; !failure; ++number) {
+    auto directory = runs / fmt::format("{}-{}", name, number);
+    if (std::filesystem::create_directory(directory, failure)) return directory;
   }
+  throw Error(
+      fmt::format("{}: cannot make a directory in it: {}; --out chooses another", runs.string(), failure.message()));
 }
 
 nlohmann::ordered_json to_json(const Evaluation& evaluation) {

@@ -1,9 +1,10 @@
 // A run directory: what `anesi train` leaves behind.
 //
-//   config.toml   all that is needed to repeat it
+//   config.toml   all that is needed to repeat it, but for the data
 //   log.jsonl     a line for every evaluation; log.csv holds the same for spreadsheets
 //   model/        the trained model (saved_model.h)
 //   checkpoint/   the trainer's state, replaced atomically
+//   result.json   once it is finished: figures of the test split
 #pragma once
 
 #include <filesystem>
@@ -32,6 +33,10 @@ class Run {
   // False where there is none yet.
   bool load_checkpoint(Trainer& trainer) const;
 
+  void save_result(const nlohmann::ordered_json& figures) const;
+  // Empty where the run is not finished.
+  std::optional<nlohmann::ordered_json> result() const;
+
   // Adds a line to log.jsonl and log.csv.
   void log(const Progress& progress, const std::optional<Evaluation>& evaluation) const;
 
@@ -42,7 +47,7 @@ class Run {
   DirectoryLock lock_;
 };
 
-// runs/NAME-1, runs/NAME-2, … : the first that does not exist.
+// Makes runs/NAME-1, runs/NAME-2, … : the first that does not exist.
 std::filesystem::path fresh_run_directory(const std::string& name);
 
 // The keys that other programs read; null where a figure does not apply.

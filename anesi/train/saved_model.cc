@@ -20,7 +20,8 @@ constexpr int kFormat = 1;
 }  // namespace
 
 void save_model(const std::filesystem::path& directory, const Configuration& configuration, const Problem& problem,
-                const Perception& perception, const InferenceModel& model, const std::optional<Decision>& decision) {
+                const Perception& perception, const InferenceModel& model, const std::optional<Decision>& decision,
+                const Splits* trained_on) {
   auto fresh = directory;
   fresh += ".new";
   try {
@@ -41,6 +42,9 @@ void save_model(const std::filesystem::path& directory, const Configuration& con
       manifest["options"][row.name] = configuration.table().get(row.name);
     }
     if (decision) manifest["decision"] = {{"slope", decision->slope}, {"offset", decision->offset}};
+    if (trained_on != nullptr) {
+      manifest["data"] = {{"origin", trained_on->origin}, {"fingerprint", fingerprint(*trained_on)}};
+    }
     manifest["weights"] = {{"file", "weights.safetensors"}, {"sha256", sha256_of_file(fresh / "weights.safetensors")}};
     write_file_atomically(fresh / "manifest.json", manifest.dump(2) + "\n");
     replace_directory(fresh, directory);
@@ -58,8 +62,17 @@ std::optional<Decision> fit_decision(const Configuration& configuration, const P
   const auto& by = configuration.eval.decide;
   if (by != "likelihood" && by != "gap") return std::nullopt;
   Decision decision{.by = by, .limits = configuration.eval.limits};
-  decision.fit(problem, *model.prediction, perception, data.validation.size() > 0 ? data.validation : data.train);
+  decision.fit(problem, *model.prediction, perception, data.held_out());
   return decision;
+}
+
+Splits SavedModel::load_data() const {
+  auto data = task.load();
+  if (!data_fingerprint.empty() && data_fingerprint != fingerprint(data) && say) {
+    say(fmt::format("note: {} are not the data of this run, which was trained on {}; --data chooses others",
+                    data.origin, trained_on));
+  }
+  return data;
 }
 
 EvaluateSettings SavedModel::evaluate_settings() const {
@@ -106,6 +119,10 @@ SavedModel load_model(const std::filesystem::path& directory, TaskContext contex
                                 .slope = manifest.at("decision").at("slope"),
                                 .offset = manifest.at("decision").at("offset")};
     }
+    if (manifest.contains("data")) {
+      saved.trained_on = manifest.at("data").at("origin");
+      saved.data_fingerprint = manifest.at("data").at("fingerprint").get<std::vector<std::int64_t>>();
+    }
   } catch (const nlohmann::json::exception& error) {
     throw damaged(error.what());
   } catch (const UsageError& error) {
@@ -117,6 +134,7 @@ SavedModel load_model(const std::filesystem::path& directory, TaskContext contex
     throw Error(
         fmt::format("{}: not the weights that manifest.json describes (checksum differs)", weights_path.string()));
   }
+  saved.say = context.say;
   saved.task = saved.configuration->make_task(std::move(context));
   if (manifest.value("worlds", std::vector<std::int64_t>()) != saved.task.problem->worlds().domains() ||
       manifest.value("outputs", std::vector<std::int64_t>()) != saved.task.problem->outputs().domains()) {

@@ -12,10 +12,11 @@
 
 namespace anesi {
 
-// Writes the directory, or replaces it as a whole; a failure leaves what was there.
+// Writes the directory, or replaces it as a whole; a failure leaves what was there. The data are not saved, but what
+// tells them apart from others is.
 void save_model(const std::filesystem::path& directory, const Configuration& configuration, const Problem& problem,
                 const Perception& perception, const InferenceModel& model,
-                const std::optional<Decision>& decision = std::nullopt);
+                const std::optional<Decision>& decision = std::nullopt, const Splits* trained_on = nullptr);
 
 // The decision that the configuration asks for, fitted on validation data, or on training data where there are none;
 // empty where it asks for none.
@@ -31,6 +32,12 @@ struct SavedModel {
 
   std::optional<Decision> decision;  // fitted, where the run decides by a score
 
+  std::string trained_on;                      // where the data came from; empty where that is not known
+  std::vector<std::int64_t> data_fingerprint;  // of dataset.h
+  std::function<void(const std::string&)> say;
+
+  // The task's data, with a note through the context's `say` where they are not those of the training.
+  Splits load_data() const;
   // How this model is to be evaluated.
   EvaluateSettings evaluate_settings() const;
   // Beliefs of inputs [batch, …], checked.

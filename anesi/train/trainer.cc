@@ -25,19 +25,6 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// Tells data apart: the number of examples and what their labels and images add up to.
-torch::Tensor fingerprint(const Splits& data) {
-  std::vector<std::int64_t> numbers;
-  for (const auto* split : {&data.train, &data.validation, &data.test}) {
-    numbers.push_back(split->size());
-    if (split->size() == 0) continue;
-    const auto position = torch::arange(split->outputs.numel(), torch::kInt64).view(split->outputs.sizes());
-    numbers.push_back((split->outputs * position).sum().item<std::int64_t>());
-    numbers.push_back(split->pool.sum().item<std::int64_t>());
-  }
-  return torch::tensor(numbers);
-}
-
 // Cross-entropy from the uniform belief to each belief, summed over variables, mean over the batch. A probability below
 // the smallest normal float has no gradient: there is nothing left to push against.
 torch::Tensor uniform_cross_entropy(const torch::Tensor& beliefs, const Space& worlds) {
@@ -45,18 +32,36 @@ torch::Tensor uniform_cross_entropy(const torch::Tensor& beliefs, const Space& w
   return -(uniform_beliefs(1, worlds).to(beliefs.device()) * logs).sum({1, 2}).mean();
 }
 
-// Smoothing fades and is gone after three quarters of training, so that the beliefs end up as sure as they are right.
-double smoothing_at(double start, std::int64_t step, std::int64_t steps) {
-  return start *
-         std::max(0.0, 1 - static_cast<double>(step) / (0.75 * static_cast<double>(std::max<std::int64_t>(1, steps))));
+NamedTensors copied(NamedTensors tensors) {
+  for (auto& [name, tensor] : tensors) tensor = tensor.clone();
+  return tensors;
 }
 
 constexpr std::uint64_t kRestartSeeds = 7919;  // between the seeds of one start and the next
 
-// All examples, or those whose labels say what the output is.
-torch::Tensor training_rows(const Dataset& data, bool negatives) {
-  if (negatives || !data.holds.defined()) return torch::arange(data.size(), torch::kInt64);
-  return data.holds.nonzero().squeeze(1);
+void check_options(const Configuration& configuration, const Task& task, const Splits& data) {
+  const auto& refine = configuration.refine;
+  if (refine.epochs > 0 && refine.augment && !task.augment) {
+    throw UsageError("refine.augment: this task cannot augment its inputs");
+  }
+  if (refine.epochs > 0 && refine.restart_gap > 0 && configuration.loss != "exact" &&
+      !configuration.q.amortized.frozen) {
+    throw UsageError(
+        "refine.restart_gap: perception can only start again through a q that has not followed it; "
+        "set q.frozen=true");
+  }
+  const auto& decide = configuration.eval.decide;
+  if (decide != "likelihood" && decide != "gap") return;
+  if (!data.train.holds.defined()) {
+    throw UsageError("eval.decide=" + decide +
+                     ": the labels of this task say what the output is, not whether it holds");
+  }
+  const auto& holds = data.held_out().holds;
+  if (holds.all().item<bool>() || !holds.any().item<bool>()) {
+    throw Error(
+        "eval.decide=" + decide +
+        ": the labels that its threshold is fitted on all say the same; use eval.decide=symbolic or other data");
+  }
 }
 
 double mean(double sum, std::int64_t count) {
@@ -71,10 +76,18 @@ Trainer::Trainer(const Configuration& configuration, const Task& task, const Spl
       problem_(*task.problem),
       perception_(task.perception),
       data_(data),
-      rows_(training_rows(data.train, configuration.train.negatives)),
+      rows_(configuration.train.negatives ? torch::arange(data.train.size(), torch::kInt64)
+                                          : data.train.rows_that_hold()),
+      fingerprint_(torch::tensor(fingerprint(data))),
       batch_(configuration.batch_size(problem_)),
       generator_(seeded(static_cast<std::uint64_t>(configuration.seed))),
       model_(configuration.make_model(problem_)) {
+  check_options(configuration, task, data);
+  if (rows_.size(0) == 0) {
+    throw Error(
+        "there is no training example whose label says what the output is; set train.negatives=true to learn "
+        "from the others, or give other data");
+  }
   if (configuration.loss == "exact") {
     loss_ = std::make_unique<ExactLoss>(model_.prediction);
   } else {
@@ -90,14 +103,6 @@ Trainer::Trainer(const Configuration& configuration, const Task& task, const Spl
   torch::manual_seed(static_cast<std::uint64_t>(configuration.seed) + 2);  // for modules that draw while training
   optimizer_ =
       std::make_unique<Adam>(perception_->parameters(), AdamOptions{.weight_decay = configuration.train.weight_decay});
-  const auto& decide = configuration.eval.decide;
-  if ((decide == "likelihood" || decide == "gap") && !data.train.holds.defined()) {
-    throw UsageError("eval.decide=" + decide +
-                     ": the labels of this task say what the output is, not whether it holds");
-  }
-  if (configuration.refine.epochs > 0 && configuration.refine.augment && !task.augment) {
-    throw UsageError("refine.augment: this task cannot augment its inputs");
-  }
 }
 
 std::int64_t Trainer::steps_per_epoch() const { return (rows_.size(0) + batch_ - 1) / batch_; }
@@ -148,7 +153,7 @@ std::pair<double, double> Trainer::step(const torch::Tensor& rows) {
     throw Error("training: the loss is not a finite number; a lower train.lr or q.lr may help");
   }
   const auto steps = configuration_.train.epochs * steps_per_epoch();
-  if (const auto weight = smoothing_at(configuration_.train.smoothing, steps_done_, steps); weight > 0) {
+  if (const auto weight = faded(configuration_.train.smoothing, steps_done_, steps); weight > 0) {
     loss = loss + weight * uniform_cross_entropy(beliefs, problem_.worlds());
   }
   loss.backward();
@@ -195,7 +200,7 @@ bool Trainer::run_perception(TrainingObserver& observer) {
 }
 
 Evaluation Trainer::evaluate_held_out() {
-  return evaluate(problem_, perception(), model_, data_.validation.size() > 0 ? data_.validation : data_.test, {});
+  return evaluate(problem_, perception(), model_, evaluates_validation() ? data_.validation : data_.test, {});
 }
 
 bool Trainer::explained_or_restarted() {
@@ -205,7 +210,15 @@ bool Trainer::explained_or_restarted() {
     const Stopwatch watch(seconds_);
     labels_ = explain_labels(problem_, *perception_, data_.train, options.limits);
   }
-  if (options.restart_gap == 0 || labels_->gap <= options.restart_gap || restarts_ >= options.restarts) return true;
+  if (options.restart_gap == 0 || labels_->gap <= options.restart_gap) return true;
+  if (!best_start_ || labels_->gap < best_start_->labels.gap) {
+    best_start_ = Start{*labels_, copied(module_tensors(*perception_, ""))};
+  }
+  if (restarts_ >= options.restarts) {
+    labels_ = best_start_->labels;
+    load_module_tensors(*perception_, "", best_start_->weights, "best start");
+    return true;
+  }
   ++restarts_;
   labels_.reset();
   const SeededWeights weights(static_cast<std::uint64_t>(configuration_.seed) +
@@ -264,31 +277,34 @@ Progress Trainer::progress(const std::string& phase, std::int64_t step, std::int
           epochs,
           mean(loss_sum_, loss_count_),
           mean(q_loss_sum_, q_loss_count_),
-          seconds_};
+          seconds_,
+          restarts_,
+          evaluates_validation() ? "validation" : "test"};
 }
 
 NamedTensors Trainer::state() const {
   auto state = module_tensors(*perception_, "perception.");
   state.merge(model_tensors(model_));
-  for (const auto& [name, tensor] : loss_->state()) state["loss." + name] = tensor;
-  for (const auto& [name, tensor] : optimizer_->state()) state["optimizer." + name] = tensor;
+  add_with_prefix(state, "loss.", loss_->state());
+  add_with_prefix(state, "optimizer.", optimizer_->state());
   state["generator"] = generator_.get_state();
   state["torch_generator"] = at::detail::getDefaultCPUGenerator().get_state();
-  state["data"] = fingerprint(data_);
+  state["data"] = fingerprint_;
   state["steps"] = torch::tensor({q_steps_done_, steps_done_, loss_count_, q_loss_count_, restarts_});
-  if (refinement_) {
-    for (const auto& [name, tensor] : refinement_->state()) state["refine." + name] = tensor;
+  if (refinement_) add_with_prefix(state, "refine.", refinement_->state());
+  if (best_start_) {
+    add_with_prefix(state, "best.labels.", best_start_->labels.state());
+    add_with_prefix(state, "best.weights.", best_start_->weights);
   }
   state["sums"] = torch::tensor({loss_sum_, q_loss_sum_, seconds_}, torch::kFloat64);
-  for (auto& [name, tensor] : state) tensor = tensor.clone();
-  return state;
+  return copied(std::move(state));
 }
 
 void Trainer::load_state(const NamedTensors& state) {
   for (const char* name : {"generator", "torch_generator", "data", "steps", "sums"}) {
     if (!state.contains(name)) throw Error(std::string("checkpoint: ") + name + " is missing");
   }
-  if (!torch::equal(state.at("data"), fingerprint(data_))) {
+  if (!torch::equal(state.at("data"), fingerprint_)) {
     throw Error("the data are not those that the run was started on; give the same --data");
   }
   load_module_tensors(*perception_, "perception.", state, "checkpoint");
@@ -308,12 +324,15 @@ void Trainer::load_state(const NamedTensors& state) {
   loss_sum_ = sums[0].item<double>();
   q_loss_sum_ = sums[1].item<double>();
   seconds_ = sums[2].item<double>();
+  best_start_.reset();
+  labels_.reset();
+  refinement_.reset();
+  if (const auto best = with_prefix(state, "best."); !best.empty()) {
+    best_start_ = Start{ExplainedLabels::from(with_prefix(best, "labels.")), copied(with_prefix(best, "weights."))};
+  }
   const auto refined = with_prefix(state, "refine.");
   if (refined.empty()) return;
-  for (const char* name : {"rows", "worlds", "gap"}) {
-    if (!refined.contains(name)) throw Error(std::string("checkpoint: refine.") + name + " is missing");
-  }
-  labels_ = ExplainedLabels{refined.at("rows"), refined.at("worlds"), refined.at("gap").item<double>()};
+  labels_ = ExplainedLabels::from(refined);
   start_refinement();
   refinement_->load_state(refined);
 }

@@ -25,6 +25,8 @@ struct Progress {
   std::int64_t epoch, epochs;  // 0 in the phase of q
   double loss, q_loss;         // means since the last evaluation; NaN where there are none
   double seconds;              // of training so far, in all phases and resumed parts, without evaluations
+  std::int64_t restarts;       // of the perception phase
+  std::string split;           // that evaluations are of: "validation", or "test" where there is none
 };
 
 // What the trainer tells its surroundings. The calls come from the thread that runs it.
@@ -57,6 +59,8 @@ class Trainer {
   Perception& unrefined() { return *perception_; }
   // Null before refinement, and where there is none.
   const ExplainedLabels* explained_labels() const { return labels_ ? &*labels_ : nullptr; }
+  // How often perception was started anew because its explanations were too unlikely.
+  std::int64_t restarts() const { return restarts_; }
   const InferenceModel& model() const { return model_; }
   // Null unless the loss is A-NeSI's.
   AmortizedLoss* amortized() { return amortized_; }
@@ -70,9 +74,11 @@ class Trainer {
   bool run_q(TrainingObserver& observer);
   bool run_perception(TrainingObserver& observer);
   bool run_refine(TrainingObserver& observer);
-  // Explains the labels; where that costs too many nats, starts perception anew and returns false.
+  // Explains the labels; where that costs too many nats, starts perception anew and returns false, or, once there have
+  // been enough starts, takes the best of them.
   bool explained_or_restarted();
   void start_refinement();
+  bool evaluates_validation() const { return data_.validation.size() > 0; }
   Evaluation evaluate_held_out();
   // The order of the training examples in an epoch, from the seed and the epoch alone.
   torch::Tensor order_of_epoch(std::int64_t epoch) const;
@@ -83,7 +89,8 @@ class Trainer {
   const Problem& problem_;
   std::shared_ptr<Perception> perception_;
   const Splits& data_;
-  torch::Tensor rows_;  // the training examples that perception learns from, int64
+  torch::Tensor rows_;         // the training examples that perception learns from, int64
+  torch::Tensor fingerprint_;  // of the data, int64
   std::int64_t batch_;
   at::Generator generator_;
   InferenceModel model_;
@@ -96,6 +103,11 @@ class Trainer {
   double loss_sum_ = 0, q_loss_sum_ = 0;
   std::int64_t loss_count_ = 0, q_loss_count_ = 0;
   double seconds_ = 0;
+  struct Start {
+    ExplainedLabels labels;
+    NamedTensors weights;  // of perception
+  };
+  std::optional<Start> best_start_;  // of those that were given up
   std::optional<ExplainedLabels> labels_;
   std::unique_ptr<Refinement> refinement_;  // null until that phase
   bool beliefs_checked_ = false;            // a perception that does not fit its problem is found at the first step

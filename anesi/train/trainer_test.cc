@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
@@ -93,7 +94,7 @@ TEST_P(Resuming, EqualsGoingStraightBitForBit) {
   SmallTraining straight(settings);
   Recorder recorder;
   straight.trainer->run(recorder);
-  for (const std::int64_t steps : {2, 9, 12}) {  // within q, within the first epoch, in the second
+  for (const std::int64_t steps : {2, 9, 13}) {  // within q, within the first epoch, in the second
     TemporaryDirectory scratch;
     SmallTraining first(settings);
     auto run = std::make_unique<anesi::Run>(anesi::Run::create(scratch.path() / "run", first.configuration));
@@ -113,7 +114,7 @@ TEST_P(Resuming, EqualsGoingStraightBitForBit) {
 INSTANTIATE_TEST_SUITE_P(Priors, Resuming, testing::Values("fixed", "fitted", "observed", "certain"),
                          [](const auto& info) { return info.param; });
 
-TEST(Trainer, RefinesOnExplainedLabelsAndStartsAnewWhereTheyCostTooMuch) {
+TEST(Trainer, RefinesOnExplainedLabels) {
   const std::vector<std::string> settings{"refine.epochs=1", "refine.members=2", "train.epochs=1"};
   SmallTraining once(settings);
   Recorder recorder;
@@ -121,15 +122,91 @@ TEST(Trainer, RefinesOnExplainedLabelsAndStartsAnewWhereTheyCostTooMuch) {
   EXPECT_EQ(recorder.phases, (std::vector<std::string>{"q", "perception", "refine"}));
   EXPECT_GT(once.trainer->explained_labels()->gap, 0);
   EXPECT_NE(&once.trainer->perception(), &once.trainer->unrefined());
+}
 
-  auto impatient = settings;
-  impatient.insert(impatient.end(), {"refine.restart_gap=0.001", "refine.restarts=2"});
-  SmallTraining thrice(impatient);
-  recorder.phases.clear();
-  EXPECT_TRUE(thrice.trainer->run(recorder));
-  EXPECT_EQ(recorder.phases, (std::vector<std::string>{"q", "perception", "perception", "perception", "refine"}));
-  // From other weights each time.
-  EXPECT_FALSE(torch::equal(once.trainer->unrefined().parameters()[0], thrice.trainer->unrefined().parameters()[0]));
+// Keeps perception's first weights as each start of the perception phase leaves them, and the gap of each start.
+class StartsRecorder final : public TrainingObserver {
+ public:
+  explicit StartsRecorder(Trainer& trainer) : trainer_(trainer) {}
+  void on_evaluation(const Progress& progress, const std::optional<Evaluation>&) override {
+    if (progress.phase != "perception") return;
+    EXPECT_EQ(progress.restarts, static_cast<std::int64_t>(weights.size()));
+    weights.push_back(trainer_.unrefined().parameters()[0].detach().clone());
+  }
+  std::vector<torch::Tensor> weights;
+
+ private:
+  Trainer& trainer_;
+};
+
+// Starts hardly move at this learning rate, so what differs between them is where they began.
+const std::vector<std::string> kImpatient{"refine.epochs=1", "train.epochs=1",           "q.frozen=true",
+                                          "train.lr=1e-8",   "refine.restart_gap=0.001", "train.smoothing=0"};
+
+TEST(Trainer, StartsAnewFromOtherWeightsAndTakesTheBestStart) {
+  std::vector<double> gaps;
+  std::vector<torch::Tensor> starts, taken;
+  for (const char* restarts : {"0", "1", "2", "3"}) {
+    auto settings = kImpatient;
+    settings.push_back(std::string("refine.restarts=") + restarts);
+    SmallTraining training(settings);
+    StartsRecorder recorder(*training.trainer);
+    EXPECT_TRUE(training.trainer->run(recorder));
+    EXPECT_EQ(std::to_string(training.trainer->restarts()), restarts);
+    gaps.push_back(training.trainer->explained_labels()->gap);
+    starts = recorder.weights;
+    taken.push_back(training.trainer->unrefined().parameters()[0].detach().clone());
+  }
+  ASSERT_EQ(starts.size(), 4);
+  for (std::size_t one = 0; one < 4; ++one) {
+    for (std::size_t other = 0; other < one; ++other)
+      EXPECT_GT((starts[one] - starts[other]).norm().item<double>(), 0.1);
+  }
+  // One start more never makes the best of them worse, and it is taken exactly where it is better.
+  for (std::size_t more = 1; more < 4; ++more) {
+    EXPECT_LE(gaps[more], gaps[more - 1]);
+    EXPECT_TRUE(torch::equal(taken[more], gaps[more] < gaps[more - 1] ? starts[more] : taken[more - 1]));
+  }
+  EXPECT_GT(std::set<double>(gaps.begin(), gaps.end()).size(), 1) << "no start was better than the first";
+}
+
+TEST(Trainer, PerceptionDoesNotStartAnewThroughAQThatFollowedIt) {
+  auto settings = kImpatient;
+  settings.emplace_back("q.frozen=false");
+  EXPECT_THROW(SmallTraining{settings}, UsageError);
+}
+
+TEST(Trainer, ResumesAfterARestartBitForBit) {
+  auto settings = kImpatient;
+  settings.emplace_back("refine.restarts=2");
+  SmallTraining straight(settings);
+  Recorder recorder;
+  straight.trainer->run(recorder);
+  const auto per_start = straight.trainer->steps_per_epoch();
+  for (const std::int64_t steps : {5 + per_start + 2, 5 + 2 * per_start + 2, 5 + 3 * per_start + 2}) {
+    SmallTraining first(settings);
+    StopAfter stop(steps);
+    EXPECT_FALSE(first.trainer->run(stop));
+    SmallTraining second(settings);
+    second.trainer->load_state(first.trainer->state());
+    EXPECT_TRUE(second.trainer->run(recorder));
+    EXPECT_TRUE(same(straight.trainer->state(), second.trainer->state())) << "stopped after " << steps;
+  }
+}
+
+TEST(Trainer, AnEarlierStateForgetsALaterRefinement) {
+  const std::vector<std::string> settings{"refine.epochs=1", "train.epochs=1"};
+  SmallTraining training(settings);
+  StopAfter stop(7);
+  training.trainer->run(stop);
+  const auto early = training.trainer->state();
+  Recorder recorder;
+  EXPECT_TRUE(training.trainer->run(recorder));
+  const auto end = training.trainer->state();
+  training.trainer->load_state(early);
+  EXPECT_EQ(training.trainer->explained_labels(), nullptr);
+  EXPECT_TRUE(training.trainer->run(recorder));
+  EXPECT_TRUE(same(end, training.trainer->state()));
 }
 
 TEST(Trainer, ResumesWithinRefinementBitForBit) {

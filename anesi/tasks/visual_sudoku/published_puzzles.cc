@@ -222,7 +222,14 @@ std::vector<fs::path> path_in_archive(const PuzzleOptions& options, bool strateg
 }
 
 fs::path find_split(const fs::path& directory, const PuzzleOptions& options) {
-  if (fs::exists(file_of(directory, "train", "puzzle_labels"))) return directory;
+  if (fs::exists(file_of(directory, "train", "puzzle_labels"))) {
+    const auto name = fs::weakly_canonical(directory).filename().string();
+    if (name.starts_with("split::") && name != fmt::format("split::{:02}", options.split)) {
+      throw UsageError(fmt::format("{}: task.split={} is another split than this one; give the directory above it",
+                                   directory.string(), options.split));
+    }
+    return directory;
+  }
   for (const bool strategy_twice : {true, false}) {
     const std::vector<fs::path> path = path_in_archive(options, strategy_twice);
     for (auto first = path.begin(); first != path.end(); ++first) {

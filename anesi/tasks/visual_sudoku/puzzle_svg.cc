@@ -11,7 +11,7 @@ namespace anesi {
 std::string puzzle_svg(const Sudoku& sudoku, const torch::Tensor& cells, Values read, Values explained) {
   constexpr std::int64_t kSide = 64, kEdge = 16;  // of a cell, of the margin
   const auto size = sudoku.size(), whole = size * kSide;
-  const auto block = static_cast<std::int64_t>(std::lround(std::sqrt(static_cast<double>(size))));
+  const auto block = block_side(size);
   std::vector<bool> conflicts(read.size(), false);
   for (const auto& [first, second] : sudoku.pairs()) {
     const auto one = static_cast<std::size_t>(first), other = static_cast<std::size_t>(second);

@@ -11,6 +11,7 @@
 
 #include "anesi/core/error.h"
 #include "anesi/io/thousands.h"
+#include "anesi/tasks/visual_sudoku/sudoku.h"
 
 namespace anesi {
 namespace {
@@ -22,8 +23,6 @@ constexpr std::int64_t kMostChanges = 10;  // of a corrupted puzzle
 constexpr std::int64_t kParts = 3;
 
 using Cells = std::vector<std::int64_t>;
-
-std::int64_t block_side(std::int64_t size) { return std::llround(std::sqrt(static_cast<double>(size))); }
 
 // The standard says what this engine yields, but not what its distributions make of it; so they are made here.
 class PuzzleDraws {
@@ -242,9 +241,8 @@ Puzzles generate_part(const torch::Tensor& pool, const PuzzleOptions& options, P
 
 void check_puzzle_options(const PuzzleOptions& options) {
   const std::int64_t size = options.size;
-  if (size < 4 || size > kLargestSide || block_side(size) * block_side(size) != size) {
-    throw UsageError(fmt::format("a puzzle of side {}; the side is a square number, 4 or 9", size));
-  }
+  block_side(size);  // complains unless it is a square
+  if (size > kLargestSide) throw UsageError(fmt::format("a puzzle of side {}; {} is the largest", size, kLargestSide));
   if (options.split < 1 || options.split > kMostSplits) {
     throw UsageError(fmt::format("split {}; there are splits 1 to {}", options.split, kMostSplits));
   }

@@ -165,8 +165,8 @@ TEST(Puzzles, SayWhyThereAreNone) {
   const auto error = [](std::int64_t digits, const PuzzleOptions& options) {
     return error_of([&] { generate_puzzles(numbered_digits(digits), options); });
   };
-  EXPECT_EQ(error(20, {.size = 5}), "a puzzle of side 5; the side is a square number, 4 or 9");
-  EXPECT_EQ(error(20, {.size = 1}), "a puzzle of side 1; the side is a square number, 4 or 9");
+  EXPECT_EQ(error(20, {.size = 5}), "sudoku: a side of 5; it must be a square: 4, 9, 16, …");
+  EXPECT_EQ(error(20, {.size = 1}), "sudoku: a side of 1; it must be a square: 4, 9, 16, …");
   EXPECT_EQ(error(20, {.size = 16}), "16x16 puzzles need 16 different digits; there are 10; use a side of 4 or 9");
   EXPECT_EQ(error(20, {.split = 12}), "split 12; there are splits 1 to 11");
   EXPECT_EQ(error(20, {.puzzles = 0}), "0 correct puzzles in a part; there may be 1 to 1,000,000");

@@ -10,12 +10,9 @@
 namespace anesi {
 namespace {
 
-std::vector<std::array<std::int64_t, 2>> pairs_that_must_differ(std::int64_t size) {
-  const auto side = static_cast<std::int64_t>(std::lround(std::sqrt(static_cast<double>(size))));
-  if (size < 4 || side * side != size) {
-    throw UsageError(fmt::format("sudoku: a side of {}; it must be a square: 4, 9, 16, …", size));
-  }
-  std::vector<std::array<std::int64_t, 2>> pairs;
+std::vector<VariablePair> pairs_that_must_differ(std::int64_t size) {
+  const auto side = block_side(size);
+  std::vector<VariablePair> pairs;
   for (std::int64_t first = 0; first < size * size; ++first) {
     for (auto second = first + 1; second < size * size; ++second) {
       const auto row = first / size, column = first % size, other_row = second / size, other_column = second % size;
@@ -28,26 +25,28 @@ std::vector<std::array<std::int64_t, 2>> pairs_that_must_differ(std::int64_t siz
 
 }  // namespace
 
+std::int64_t block_side(std::int64_t size) {
+  const auto side = std::lround(std::sqrt(static_cast<double>(size)));
+  if (size < 4 || side * side != size) {
+    throw UsageError(fmt::format("sudoku: a side of {}; it must be a square: 4, 9, 16, …", size));
+  }
+  return side;
+}
+
 Sudoku::Sudoku(std::int64_t size)
     : size_(size),
       worlds_(Space::uniform(size * size, size)),
-      pairs_(pairs_that_must_differ(size)),
-      outputs_(Space::uniform(static_cast<std::int64_t>(pairs_.size()), 2)) {
-  std::vector<std::int64_t> first, second;
-  for (const auto& pair : pairs_) {
-    first.push_back(pair[0]);
-    second.push_back(pair[1]);
-  }
-  first_ = torch::tensor(first);
-  second_ = torch::tensor(second);
-  std::vector<PairGraph::Pair> pairs;
-  for (const auto& pair : pairs_) pairs.push_back({pair[0], pair[1]});
-  graph_ = std::make_shared<PairGraph>(worlds_, std::move(pairs));
+      graph_(std::make_shared<PairGraph>(worlds_, pairs_that_must_differ(size))),
+      outputs_(Space::uniform(static_cast<std::int64_t>(graph_->pairs().size()), 2)) {
+  const auto columns = pair_columns(graph_->pairs());
+  first_ = columns[0];
+  second_ = columns[1];
 }
 
 void Sudoku::apply(Values world, MutableValues output) const {
-  for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
-    const auto [first, second] = pairs_[pair];
+  const auto& pairs = graph_->pairs();
+  for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
+    const auto [first, second] = pairs[pair];
     output[pair] = world[static_cast<std::size_t>(first)] != world[static_cast<std::size_t>(second)] ? 1 : 0;
   }
 }
@@ -58,8 +57,9 @@ torch::Tensor Sudoku::apply_batch(const torch::Tensor& worlds) const {
 
 std::optional<Cnf> Sudoku::cnf() const {
   Cnf cnf(worlds_, outputs_);
-  for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
-    const auto [first, second] = pairs_[pair];
+  const auto& pairs = graph_->pairs();
+  for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
+    const auto [first, second] = pairs[pair];
     const auto differ = cnf.output(static_cast<std::int64_t>(pair), 1);
     for (std::int64_t value = 0; value < size_; ++value) {
       const auto one = cnf.world(first, value), other = cnf.world(second, value);

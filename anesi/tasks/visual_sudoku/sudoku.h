@@ -9,6 +9,9 @@
 
 namespace anesi {
 
+// The side of a block of a puzzle whose side is `size`. Throws UsageError unless that is a square: 4, 9, 16, …
+std::int64_t block_side(std::int64_t size);
+
 class Sudoku final : public Problem {
  public:
   // `size` is the length of a side and the number of values, a square: 4, 9, 16, … Throws UsageError otherwise.
@@ -19,7 +22,7 @@ class Sudoku final : public Problem {
   const Space& outputs() const override { return outputs_; }
   void apply(Values world, MutableValues output) const override;
   torch::Tensor apply_batch(const torch::Tensor& worlds) const override;
-  std::vector<std::array<std::int64_t, 2>> pairs() const override { return pairs_; }
+  std::vector<VariablePair> pairs() const override { return graph_->pairs(); }
   bool values_are_names() const override { return true; }
   std::optional<Cnf> cnf() const override;
   // By SAT at 4x4. None beyond: that a choice cannot be completed may take a solver for ever to prove.
@@ -32,10 +35,9 @@ class Sudoku final : public Problem {
  private:
   std::int64_t size_;
   Space worlds_;
-  std::vector<std::array<std::int64_t, 2>> pairs_;  // the smaller cell first, in order
+  std::shared_ptr<const PairGraph> graph_;  // the smaller cell of a pair first, in order
   Space outputs_;
   torch::Tensor first_, second_;  // the cells of each pair, int64 [pairs]
-  std::shared_ptr<const PairGraph> graph_;
 };
 
 }  // namespace anesi

@@ -32,8 +32,7 @@ TEST(Sudoku, SaysWhichPairsAreEqual) {
   const auto output = apply_checked(sudoku, broken);
   const auto pairs = sudoku.pairs();
   for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
-    const bool equal =
-        pairs[pair] == std::array<std::int64_t, 2>{0, 1} || pairs[pair] == std::array<std::int64_t, 2>{0, 8};
+    const bool equal = pairs[pair] == VariablePair{0, 1} || pairs[pair] == VariablePair{0, 8};
     EXPECT_EQ(output[pair], equal ? 0 : 1);
   }
   const auto worlds = torch::randint(4, {50, 16}, seeded(1), torch::kInt64);

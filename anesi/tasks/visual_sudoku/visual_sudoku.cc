@@ -83,7 +83,7 @@ const std::vector<Preset> kPresets{
       "prior.l2=2500000",
       "q.pretrain=500",
       "q.samples=500",
-      "q.chunk=10",
+      "q.chunk=8000",
       "q.lr=0.003",
       "q.schedule=constant",
       "train.epochs=5000",
@@ -150,7 +150,7 @@ std::string rows_of(Values world, std::int64_t size) {
 
 // Rows on lines of their own, blocks apart.
 std::string grid_of(Values world, std::int64_t size) {
-  const auto block = static_cast<std::int64_t>(std::lround(std::sqrt(static_cast<double>(size))));
+  const auto block = block_side(size);
   std::string text;
   for (std::int64_t row = 0; row < size; ++row) {
     if (row > 0) text += row % block == 0 ? "\n\n" : "\n";
@@ -192,6 +192,12 @@ Task make_visual_sudoku(const VisualSudokuOptions& options, const TaskContext& c
       return Splits{classified(parts.train), classified(parts.validation), classified(parts.test), parts.origin};
     };
     task.show_world = task.show_output = [](Values value) { return value[0] == 1 ? "valid" : "invalid"; };
+    task.read_output = [](const std::string& text) {
+      if (text != "valid" && text != "invalid") {
+        throw UsageError(fmt::format("output '{}': write `valid` or `invalid`", text));
+      }
+      return std::vector<std::int64_t>{text == "valid" ? 1 : 0};
+    };
     return task;
   }
   const auto sudoku = std::make_shared<const Sudoku>(size);
