@@ -73,9 +73,10 @@ AmortizedLoss::AmortizedLoss(const Problem& problem, InferenceModel model, std::
   pruning_ = std::make_unique<SymbolicPruning>(*pruner_);
 }
 
-double AmortizedLoss::update() {
+double AmortizedLoss::update(const torch::Tensor& more) {
   prior_->fit();
-  const auto beliefs = prior_->sample(options_.samples, generator_);
+  auto beliefs = prior_->sample(options_.samples, generator_);
+  if (more.defined()) beliefs = torch::cat({beliefs, more});
   const auto worlds = sample_worlds(beliefs, generator_);
   return update_on(beliefs, worlds, problem_.apply_batch(worlds));
 }
@@ -139,7 +140,7 @@ double AmortizedLoss::update_on(const torch::Tensor& beliefs, const torch::Tenso
 double AmortizedLoss::learn(const torch::Tensor& beliefs) {
   if (options_.frozen) return std::numeric_limits<double>::quiet_NaN();
   prior_->observe(beliefs.detach());
-  return update();
+  return update(options_.perceived ? beliefs.detach() : torch::Tensor());
 }
 
 torch::Tensor AmortizedLoss::loss(const torch::Tensor& beliefs, const Observations& observations) {

@@ -21,7 +21,7 @@ namespace anesi {
 struct AmortizedOptions {
   Schedule schedule;
   std::int64_t samples = 600, chunk = 0;
-  bool frozen = false;
+  bool frozen = false, perceived = false;
   std::string variant = "predict";
   std::string matching = "joint";
   std::string policy = "off";
@@ -39,6 +39,7 @@ struct AmortizedOptions {
         "sampled output values that go through q at once, so that its activations stay in the caches; 0: all. Changes "
         "results by rounding alone, and what is drawn where q's own samples are learned from");
     table.add("frozen", frozen, "train q before perception only, not beside it");
+    table.add("perceived", perceived, "learn from the beliefs that perception emits too, beside those of the prior");
     table.add("variant", variant, {"predict", "explain", "prune"},
               "q(y|P) alone; with an explanation model q(w|y,P); and with the problem's pruner");
     table.add(
@@ -60,9 +61,9 @@ class AmortizedLoss final : public QueryLoss {
   AmortizedLoss(const Problem& problem, InferenceModel model, std::unique_ptr<BeliefPrior> prior,
                 AmortizedOptions options, std::int64_t steps, at::Generator generator);
 
-  // Algorithm 1: fits the prior, samples beliefs from it and worlds from them, applies c, and takes one step on q.
-  // Returns the loss.
-  double update();
+  // Algorithm 1: fits the prior, samples beliefs from it and worlds from them, applies c, and takes one step on q, on
+  // `more` beliefs too where they are given. Returns the loss.
+  double update(const torch::Tensor& more = {});
   // The last part of it: one step on the given beliefs, worlds and their outputs.
   double update_on(const torch::Tensor& beliefs, const torch::Tensor& worlds, const torch::Tensor& outputs);
 

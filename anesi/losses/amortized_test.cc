@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "anesi/check/model_check.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
@@ -46,6 +48,24 @@ TEST(Amortized, ChunksChangeNothingButTheOrderOfSums) {
     weights.push_back(model->parameters()[0].detach().clone());
   }
   EXPECT_TRUE(torch::allclose(weights[0], weights[1], 1e-4, 1e-5));
+}
+
+TEST(Amortized, LearnsFromPerceivedBeliefsTooWhereAsked) {
+  for (const bool perceived : {false, true}) {
+    std::atomic<int> asked = 0;
+    const auto problem = make_problem(Space{3, 3}, Space{2}, [&](Values world, MutableValues output) {
+      ++asked;
+      output[0] = world[0] == world[1] ? 0 : 1;
+    });
+    const auto model = std::make_shared<Transducer>(problem->outputs(), problem->reading_order(), TransducerOptions{});
+    AmortizedOptions options;
+    options.samples = 5;
+    options.perceived = perceived;
+    AmortizedLoss loss(*problem, {model, nullptr}, std::make_unique<CertainBeliefs>(problem->worlds()), options, 5,
+                       seeded(9));
+    loss.learn(uniform_beliefs(3, problem->worlds()));
+    EXPECT_EQ(asked, perceived ? 8 : 5);
+  }
 }
 
 // The default preset's q at fifteen digits: its weights serve every size.

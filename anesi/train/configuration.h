@@ -21,7 +21,7 @@
 namespace anesi {
 
 struct TrainOptions {
-  std::int64_t epochs = 20;
+  std::int64_t epochs = 20, frozen_epochs = 0;
   std::int64_t batch = 0;
   Schedule schedule;
   double weight_decay = 0;
@@ -33,6 +33,8 @@ struct TrainOptions {
 
   void describe(OptionTable& table) {
     table.add("epochs", epochs, {0, 1000000}, "passes over the training data");
+    table.add("frozen_epochs", frozen_epochs, {0, 1000000},
+              "of them, at the start: q learns beside an untrained perception, which stays as it is");
     table.add("batch", batch, {0, 1000000}, "examples in a step; 0: as many as hold about 240 world variables");
     schedule.describe(table);
     table.add("weight_decay", weight_decay, {0, 10}, "of perception's weights, decoupled (AdamW)");

@@ -139,19 +139,25 @@ bool Trainer::run_q(TrainingObserver& observer) {
 
 std::pair<double, double> Trainer::step(const torch::Tensor& rows) {
   const auto batch = data_.train.batch(rows);
+  const bool learns = steps_done_ >= configuration_.train.frozen_epochs * steps_per_epoch();
+  const torch::AutoGradMode gradients(learns);
   optimizer_->zero_gradients();
   const auto beliefs = perception_->forward(batch.inputs);
   if (!beliefs_checked_) {
     check_beliefs(beliefs, problem_.worlds());
     beliefs_checked_ = true;
   }
-  const auto q_loss = loss_->learn(beliefs);
+  const auto q_loss = [&] {
+    const torch::AutoGradMode of_q(true);
+    return loss_->learn(beliefs);
+  }();
   auto loss = loss_->loss(beliefs, batch.observations);
   const auto value = loss.item<double>();
   if (!std::isfinite(value)) {
     check_beliefs(beliefs, problem_.worlds());
     throw Error("training: the loss is not a finite number; a lower train.lr or q.lr may help");
   }
+  if (!learns) return {value, q_loss};
   const auto steps = configuration_.train.epochs * steps_per_epoch();
   if (const auto weight = faded(configuration_.train.smoothing, steps_done_, steps); weight > 0) {
     loss = loss + weight * uniform_cross_entropy(beliefs, problem_.worlds());

@@ -227,6 +227,24 @@ TEST(Trainer, ResumesWithinRefinementBitForBit) {
   }
 }
 
+TEST(Trainer, PerceptionStaysAsItIsInFrozenEpochsWhileQLearns) {
+  SmallTraining training({"train.frozen_epochs=1", "q.pretrain=0"});
+  const auto weights = [&](torch::nn::Module& module) {
+    std::vector<torch::Tensor> flat;
+    for (const auto& parameter : module.parameters()) flat.push_back(parameter.detach().clone().flatten());
+    return torch::cat(flat);
+  };
+  auto& q = *training.trainer->model().prediction;
+  const auto perception_before = weights(training.trainer->perception()), q_before = weights(q);
+  StopAfter within_the_first(training.trainer->steps_per_epoch() - 1);
+  training.trainer->run(within_the_first);
+  EXPECT_TRUE(torch::equal(weights(training.trainer->perception()), perception_before));
+  EXPECT_FALSE(torch::equal(weights(q), q_before));
+  Recorder recorder;
+  training.trainer->run(recorder);
+  EXPECT_FALSE(torch::equal(weights(training.trainer->perception()), perception_before));
+}
+
 TEST(Trainer, FrozenQStaysAsPretrained) {
   SmallTraining training({"q.frozen=true"});
   StopAfter after_q(5);
