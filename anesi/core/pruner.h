@@ -22,7 +22,8 @@ class Pruner {
   // Called from several threads at once, as are all methods here.
   virtual void allow_outputs(Values partial, std::int64_t variable, Mask mask) const = 0;
 
-  // mask[v] = whether some world w with c(w) = output agrees with `partial` and has value v at `variable`.
+  // mask[v] = whether some world w with c(w) = output agrees with `partial` and has value v at `variable`. Values of
+  // `output` that are kUnset may be anything.
   virtual void allow_worlds(Values output, Values partial, std::int64_t variable, Mask mask) const = 0;
 };
 

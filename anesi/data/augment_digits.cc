@@ -54,7 +54,8 @@ std::vector<float> grid_weights(std::int32_t pixels) {
     const auto before = static_cast<std::int32_t>(place);
     for (std::int32_t point = before - 1; point <= before + 2; ++point) {
       const std::int32_t inside = std::clamp(point, 0, kGrid - 1);
-      weights[static_cast<std::size_t>(inside * pixels + pixel)] += static_cast<float>(cubic_weight(place - point));
+      const auto place_in_weights = std::int64_t{inside} * pixels + pixel;
+      weights[static_cast<std::size_t>(place_in_weights)] += static_cast<float>(cubic_weight(place - point));
     }
   }
   return weights;
@@ -125,7 +126,7 @@ class Warper {
   std::array<float, kGrid> grid_at(std::int32_t row, const float* grid) const {
     std::array<float, kGrid> line{};
     for (std::int32_t down = 0; down < kGrid; ++down) {
-      const float weight = weights_down_[static_cast<std::size_t>(down * size_.height + row)];
+      const float weight = weights_down_[static_cast<std::size_t>(std::int64_t{down} * size_.height + row)];
       for (std::size_t across = 0; across < kGrid; ++across) line[across] += weight * *grid++;
     }
     return line;

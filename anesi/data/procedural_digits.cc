@@ -236,16 +236,16 @@ Stroke shaken(Stroke stroke, double deviation, Random& random) {
 
 // Each pixel gives this share of its ink to each neighbour, first along the rows, then along the columns.
 void blur(Page& page, double share) {
-  constexpr std::size_t last = kSide - 1;
+  constexpr std::size_t kLast = kSide - 1;
   Page rows = page;
   for (std::size_t row = 0; row < kSide; ++row) {
-    for (std::size_t column = 1; column < last; ++column) {
+    for (std::size_t column = 1; column < kLast; ++column) {
       const std::size_t at = row * kSide + column;
       rows[at] = (1 - 2 * share) * page[at] + share * (page[at - 1] + page[at + 1]);
     }
   }
   page = rows;
-  for (std::size_t at = kSide; at < last * kSide; ++at) {
+  for (std::size_t at = kSide; at < kLast * kSide; ++at) {
     page[at] = (1 - 2 * share) * rows[at] + share * (rows[at - kSide] + rows[at + kSide]);
   }
 }

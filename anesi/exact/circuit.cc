@@ -28,6 +28,9 @@ double log_sum(const double* values, std::int64_t size) {
   return largest + std::log(sum);
 }
 
+// Of a literal in an array from -variables to variables.
+std::size_t place_of(int literal, int variables) { return static_cast<std::size_t>(std::int64_t{literal} + variables); }
+
 }  // namespace
 
 double Circuit::weigh(const Weights& weights, std::vector<double>& values, bool best) const {
@@ -37,7 +40,7 @@ double Circuit::weigh(const Weights& weights, std::vector<double>& values, bool 
   for (std::size_t index = 0; index < nodes_.size(); ++index) {
     const auto& node = nodes_[index];
     if (node.kind == Kind::kLiteral) {
-      values[index] = weights[static_cast<std::size_t>(node.literal + variables_)];
+      values[index] = weights[place_of(node.literal, variables_)];
     } else if (node.kind == Kind::kProduct) {
       double sum = 0;
       for (auto part = node.begin; part < node.end; ++part) {
@@ -87,7 +90,7 @@ double Circuit::log_count(const Weights& weights, Weights& derivative) const {
     const auto& node = nodes_[index];
     if (flow[index] == 0) continue;
     if (node.kind == Kind::kLiteral) {
-      derivative[static_cast<std::size_t>(node.literal + variables_)] += flow[index];
+      derivative[place_of(node.literal, variables_)] += flow[index];
       continue;
     }
     for (auto place = node.begin; place < node.end; ++place) {
@@ -236,7 +239,7 @@ class CircuitInference : public ExactInference {
     if (total == kImpossible) return;  // no direction leads out
     const auto width = beliefs.size(2);
     const auto literal_of = [&](std::int64_t variable, std::int64_t value) {
-      return static_cast<std::size_t>(cnf_.world(variable, value) + cnf_.variables());
+      return place_of(cnf_.world(variable, value), cnf_.variables());
     };
     const auto floor = std::min(0.0, total) + kNearlyImpossible;
     for (std::int64_t variable = 0; variable < worlds_.variables(); ++variable) {
@@ -267,9 +270,7 @@ class CircuitInference : public ExactInference {
       Circuit::Weights weights;
       for (auto row = begin; row < end; ++row) {
         weights.assign(2 * static_cast<std::size_t>(cnf_.variables()) + 1, 0.0);
-        const auto weight = [&](int literal) -> double& {
-          return weights[static_cast<std::size_t>(literal + cnf_.variables())];
-        };
+        const auto weight = [&](int literal) -> double& { return weights[place_of(literal, cnf_.variables())]; };
         const auto* const belief = given.const_data_ptr<double>() + row * variables * width;
         for (std::int64_t variable = 0; variable < worlds_.variables(); ++variable) {
           for (std::int64_t value = 0; value < worlds_.domain(variable); ++value) {
@@ -345,7 +346,7 @@ class ConditionedCircuits final : public CircuitInference {
   // Clauses that the output makes true go, and so do literals that it makes false; outputs are in none that is left.
   Circuit compile(Values output) const {
     std::vector<bool> is_true(2 * static_cast<std::size_t>(cnf_.variables()) + 1, false);
-    const auto place = [&](int literal) { return static_cast<std::size_t>(literal + cnf_.variables()); };
+    const auto place = [&](int literal) { return place_of(literal, cnf_.variables()); };
     for (std::size_t variable = 0; variable < output.size(); ++variable) {
       if (output[variable] == kUnset) continue;
       const auto index = static_cast<std::int64_t>(variable);

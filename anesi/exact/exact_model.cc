@@ -170,8 +170,8 @@ InferenceModel make_exact_model(const Problem& problem, const std::string& metho
   return models_of(make_exact(problem, method, seconds), problem.worlds(), problem.outputs(), method != "conditioned");
 }
 
-InferenceModel models_of(std::shared_ptr<const ExactInference> inference, const Space& worlds, const Space& outputs,
-                         bool rollouts) {
+InferenceModel models_of(const std::shared_ptr<const ExactInference>& inference, const Space& worlds,
+                         const Space& outputs, bool rollouts) {
   return {std::make_shared<ExactPrediction>(inference, outputs, rollouts),
           std::make_shared<ExactExplanation>(inference, worlds)};
 }

@@ -140,13 +140,12 @@ TEST(Circuit, CountsRandomFormulasAsEnumerationDoes) {
       };
       if (!std::ranges::all_of(clauses, [&](const auto& clause) { return std::ranges::any_of(clause, holds); }))
         continue;
+      const auto place_of_literal = [&](int variable) {
+        return static_cast<std::size_t>(std::int64_t{variables} + (holds(variable) ? variable : -variable));
+      };
       double weight = 1;
-      for (int variable = 1; variable <= variables; ++variable) {
-        weight *= std::exp(weights[static_cast<std::size_t>((holds(variable) ? variable : -variable) + variables)]);
-      }
-      for (int variable = 1; variable <= variables; ++variable) {
-        by_literal[static_cast<std::size_t>((holds(variable) ? variable : -variable) + variables)] += weight;
-      }
+      for (int variable = 1; variable <= variables; ++variable) weight *= std::exp(weights[place_of_literal(variable)]);
+      for (int variable = 1; variable <= variables; ++variable) by_literal[place_of_literal(variable)] += weight;
       total += weight;
       best = std::max(best, weight);
       ++models;

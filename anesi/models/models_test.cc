@@ -252,10 +252,8 @@ class Sorted final : public Pruner {
   explicit Sorted(Space space, bool possible = true) : space_(std::move(space)), possible_(possible) {}
   void allow_outputs(Values partial, std::int64_t variable, Mask mask) const override {
     space_.for_each_point([&](Values point) {
-      if (!possible_ || !std::ranges::is_sorted(point)) return;
-      for (std::size_t index = 0; index < point.size(); ++index) {
-        if (partial[index] != kUnset && partial[index] != point[index]) return;
-      }
+      const auto fits = [](std::int64_t chosen, std::int64_t value) { return chosen == kUnset || chosen == value; };
+      if (!possible_ || !std::ranges::is_sorted(point) || !std::ranges::equal(partial, point, fits)) return;
       mask[static_cast<std::size_t>(point[static_cast<std::size_t>(variable)])] = true;
     });
   }

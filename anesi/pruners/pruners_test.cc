@@ -68,9 +68,10 @@ TEST_P(AdditionPruner, EqualsBruteForceOnEveryPrefixOfEveryOutput) {
       [&](Values world) { worlds_of[apply_checked(addition, world)].emplace_back(world.begin(), world.end()); });
   std::int64_t prefixes = 0;
   Row partial(static_cast<std::size_t>(addition.worlds().variables()), kUnset);
-  for (const auto& [output, worlds] : worlds_of) {
+  for (const auto& entry : worlds_of) {
+    const auto& worlds = entry.second;
     prefixes += walk_prefixes(worlds, 0, worlds.size(), partial, 0, [&](const Row& chosen, std::int64_t variable) {
-      return allowed_worlds(*pruner, output, chosen, variable, 10);
+      return allowed_worlds(*pruner, entry.first, chosen, variable, 10);
     });
     if (HasFailure()) return;
   }

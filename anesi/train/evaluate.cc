@@ -18,7 +18,7 @@ constexpr std::int64_t kVariablesAtOnce = 2000;
 
 double milliseconds_per_query(Perception& perception, SequenceModel& model, const Dataset& data, std::int64_t beam,
                               const Pruning* pruning) {
-  // The median of as many queries as fit in about half a second, after a few to warm up.
+  // The median of as many queries as fit in about half a second.
   using Clock = std::chrono::steady_clock;
   if (data.size() == 0) return 0;
   std::vector<double> times;

@@ -66,8 +66,8 @@ ExplainedLabels explain_labels(const Problem& problem, Perception& perception, c
   return {torch::cat(kept), torch::cat(worlds), gap / static_cast<double>(rows.size(0))};
 }
 
-Refinement::Refinement(const RefineOptions& options, const Task& task, std::shared_ptr<Perception> at_hand,
-                       const Dataset& data, ExplainedLabels labels, std::uint64_t seed)
+Refinement::Refinement(const RefineOptions& options, const Task& task, const Perception& at_hand, const Dataset& data,
+                       ExplainedLabels labels, std::uint64_t seed)
     : options_(options), task_(task), data_(data), labels_(std::move(labels)), seed_(seed) {
   if (labels_.rows.size(0) == 0) {
     throw Error("refine: no label has an explanation within refine.nats; train perception longer before");
@@ -77,7 +77,7 @@ Refinement::Refinement(const RefineOptions& options, const Task& task, std::shar
     const SeededWeights weights(seed_for(seed_, member, -1));
     members_.push_back(task_.make_perception());
     if (options_.fresh) continue;
-    load_module_tensors(*members_.back(), "", module_tensors(*at_hand, ""), "perception at hand");
+    load_module_tensors(*members_.back(), "", module_tensors(at_hand, ""), "perception at hand");
   }
   whole_ = members_.size() == 1 ? members_[0] : std::make_shared<Ensemble>(members_);
   const auto variables = labels_.worlds.size(1);

@@ -67,7 +67,7 @@ class Refinement {
  public:
   // All arguments outlive it. `seed` decides weights, order and augmentation. Throws Error where no label was
   // explained, UsageError where the task cannot augment.
-  Refinement(const RefineOptions& options, const Task& task, std::shared_ptr<Perception> at_hand, const Dataset& data,
+  Refinement(const RefineOptions& options, const Task& task, const Perception& at_hand, const Dataset& data,
              ExplainedLabels labels, std::uint64_t seed);
 
   std::int64_t steps() const { return options_.members * steps_of_member_; }

@@ -42,7 +42,7 @@ Dataset all_sums() {
 
 // Sure of 0 and of 2, in two minds about 1.
 std::shared_ptr<Lookup> half_blind() {
-  const auto perception = std::make_shared<Lookup>();
+  auto perception = std::make_shared<Lookup>();
   const torch::NoGradGuard no_gradients;
   perception->logits().copy_(torch::tensor({{9.0, 0.0, 0.0}, {2.0, 1.5, 0.0}, {0.0, 0.0, 9.0}}));
   return perception;
@@ -85,7 +85,7 @@ TEST_P(RefineInSomeWay, LearnsTheExplanationsAndResumesBitForBit) {
   options.augment = true;
   options.schedule.lr = 0.1;
   const auto labels = explain_labels(*task.problem, *half_blind(), data, {});
-  const auto make = [&] { return std::make_unique<Refinement>(options, task, half_blind(), data, labels, 3); };
+  const auto make = [&] { return std::make_unique<Refinement>(options, task, *half_blind(), data, labels, 3); };
   const auto straight = make();
   while (straight->steps_done() < straight->steps()) straight->step();
   const auto beliefs = straight->perception()->forward(data.batch(0, 9).inputs);
@@ -116,11 +116,11 @@ TEST(Refine, SaysWhatItLacks) {
   RefineOptions options;
   options.epochs = 1;
   const ExplainedLabels none{torch::empty({0}, torch::kInt64), torch::empty({0, 2}, torch::kInt64), 40};
-  EXPECT_THROW(Refinement(options, task, half_blind(), data, none, 1), Error);
+  EXPECT_THROW(Refinement(options, task, *half_blind(), data, none, 1), Error);
   options.augment = true;
   task.augment = {};
   const auto labels = explain_labels(*task.problem, *half_blind(), data, {});
-  EXPECT_THROW(Refinement(options, task, half_blind(), data, labels, 1), UsageError);
+  EXPECT_THROW(Refinement(options, task, *half_blind(), data, labels, 1), UsageError);
 }
 
 }  // namespace

@@ -238,7 +238,7 @@ bool Trainer::explained_or_restarted() {
 }
 
 void Trainer::start_refinement() {
-  refinement_ = std::make_unique<Refinement>(configuration_.refine, task_, perception_, data_.train, *labels_,
+  refinement_ = std::make_unique<Refinement>(configuration_.refine, task_, *perception_, data_.train, *labels_,
                                              static_cast<std::uint64_t>(configuration_.seed));
 }
 

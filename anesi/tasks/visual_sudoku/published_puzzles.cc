@@ -117,7 +117,7 @@ const char* parse_pixel(const Lines& file, const Lines::Line& line, const char* 
     file.fail(line,
               fmt::format("pixel {} is {}; it should be a number from 0 to 1", field + 1, quoted(field_at(at, end))));
   }
-  pixel = static_cast<std::uint8_t>(intensity * 255 + 0.5);
+  pixel = static_cast<std::uint8_t>(std::lround(intensity * 255));
   return stop;
 }
 
@@ -153,7 +153,7 @@ const char* parse_digit(const Lines& file, const Lines::Line& line, const char* 
   const std::string_view field = field_at(at, end);
   const char* const field_end = field.data() + field.size();
   const std::size_t underscore = field.rfind('_');
-  const char* const number = underscore == field.npos ? at : at + underscore + 1;
+  const char* const number = underscore == std::string_view::npos ? at : at + underscore + 1;
   const auto [stop, failure] = std::from_chars(number, field_end, digit);
   if (failure != std::errc() || stop != field_end || digit < 0 || digit >= size) {
     file.fail(line, fmt::format("a cell with {}; cells have \"mnist_0\" to \"mnist_{}\"", quoted(field), size - 1));
