@@ -86,6 +86,22 @@ TEST(Trainer, SameSeedSameWeights) {
   EXPECT_FALSE(same(one.trainer->state(), other.trainer->state()));
 }
 
+// Stopped after each of these steps and taken up from its state, training ends as if it had gone straight.
+void expect_resumes_bit_for_bit(const std::vector<std::string>& settings, const std::vector<std::int64_t>& stops) {
+  SmallTraining straight(settings);
+  Recorder recorder;
+  straight.trainer->run(recorder);
+  for (const auto steps : stops) {
+    SmallTraining first(settings);
+    StopAfter stop(steps);
+    EXPECT_FALSE(first.trainer->run(stop));
+    SmallTraining second(settings);
+    second.trainer->load_state(first.trainer->state());
+    EXPECT_TRUE(second.trainer->run(recorder));
+    EXPECT_TRUE(same(straight.trainer->state(), second.trainer->state())) << "stopped after " << steps;
+  }
+}
+
 class Resuming : public testing::TestWithParam<std::string> {};
 
 TEST_P(Resuming, EqualsGoingStraightBitForBit) {
@@ -179,19 +195,8 @@ TEST(Trainer, PerceptionDoesNotStartAnewThroughAQThatFollowedIt) {
 TEST(Trainer, ResumesAfterARestartBitForBit) {
   auto settings = kImpatient;
   settings.emplace_back("refine.restarts=2");
-  SmallTraining straight(settings);
-  Recorder recorder;
-  straight.trainer->run(recorder);
-  const auto per_start = straight.trainer->steps_per_epoch();
-  for (const std::int64_t steps : {5 + per_start + 2, 5 + 2 * per_start + 2, 5 + 3 * per_start + 2}) {
-    SmallTraining first(settings);
-    StopAfter stop(steps);
-    EXPECT_FALSE(first.trainer->run(stop));
-    SmallTraining second(settings);
-    second.trainer->load_state(first.trainer->state());
-    EXPECT_TRUE(second.trainer->run(recorder));
-    EXPECT_TRUE(same(straight.trainer->state(), second.trainer->state())) << "stopped after " << steps;
-  }
+  const auto per_start = SmallTraining(settings).trainer->steps_per_epoch();
+  expect_resumes_bit_for_bit(settings, {5 + per_start + 2, 5 + 2 * per_start + 2, 5 + 3 * per_start + 2});
 }
 
 TEST(Trainer, AnEarlierStateForgetsALaterRefinement) {
@@ -212,19 +217,8 @@ TEST(Trainer, AnEarlierStateForgetsALaterRefinement) {
 TEST(Trainer, ResumesWithinRefinementBitForBit) {
   const std::vector<std::string> settings{"refine.epochs=2", "refine.members=2",    "train.epochs=1",
                                           "q.frozen=true",   "refine.augment=true", "refine.average=0.9"};
-  SmallTraining straight(settings);
-  Recorder recorder;
-  straight.trainer->run(recorder);
-  const auto before = 5 + straight.trainer->steps_per_epoch();  // of q and of perception
-  for (const std::int64_t steps : {before + 1, before + 9, before + 20}) {
-    SmallTraining first(settings);
-    StopAfter stop(steps);
-    EXPECT_FALSE(first.trainer->run(stop));
-    SmallTraining second(settings);
-    second.trainer->load_state(first.trainer->state());
-    EXPECT_TRUE(second.trainer->run(recorder));
-    EXPECT_TRUE(same(straight.trainer->state(), second.trainer->state())) << "stopped after " << steps;
-  }
+  const auto before = 5 + SmallTraining(settings).trainer->steps_per_epoch();  // of q and of perception
+  expect_resumes_bit_for_bit(settings, {before + 1, before + 9, before + 20});
 }
 
 TEST(Trainer, PerceptionStaysAsItIsInFrozenEpochsWhileQLearns) {
