@@ -210,6 +210,7 @@ TEST(Trainer, AnEarlierStateForgetsALaterRefinement) {
   const auto end = training.trainer->state();
   training.trainer->load_state(early);
   EXPECT_EQ(training.trainer->explained_labels(), nullptr);
+  EXPECT_EQ(&training.trainer->perception(), &training.trainer->unrefined());
   EXPECT_TRUE(training.trainer->run(recorder));
   EXPECT_TRUE(same(end, training.trainer->state()));
 }
