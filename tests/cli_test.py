@@ -127,6 +127,7 @@ class CommandLine(unittest.TestCase):
         self.assertTrue(searched["proven"])
         self.refused(1, "no world gives this output: 19", "explain", "predicts", "--index", "0", "--output", "19")
         self.refused(2, "--joint needs a run that explains", "explain", "predicts", "--index", "0", "--joint")
+        self.refused(2, "--top needs a run that explains", "explain", "predicts", "--index", "0", "--top", "3")
 
     def test_check_looks_at_a_task_and_at_a_run(self):
         result = self.call("check", "mnist-add", "--set", "task.digits=1", "--json")

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <iostream>
+#include <optional>
 
 #include "anesi/cli/command.h"
 #include "anesi/cli/rollout_svg.h"
@@ -18,8 +19,10 @@ struct ExplainFlags {
   CommonFlags common;
   InputFlags input;
   std::string run, output, svg;
-  std::int64_t top = 5;
+  std::optional<std::int64_t> top;
   bool joint = false;
+
+  std::int64_t shown() const { return top.value_or(5); }
 };
 
 // Throws Error where the problem's pruner knows that no world gives the output.
@@ -38,11 +41,11 @@ void check_possible(const SavedModel& saved, const std::vector<std::int64_t>& ou
 
 // The most likely pairs of an output and a world.
 void explain_jointly(const ExplainFlags& flags, const SavedModel& saved, const torch::Tensor& beliefs) {
-  const auto beam =
-      joint_beam_search(saved.model, beliefs, std::max(flags.top, saved.configuration->eval.beam), saved.pruning.get());
+  const auto beam = joint_beam_search(saved.model, beliefs, std::max(flags.shown(), saved.configuration->eval.beam),
+                                      saved.pruning.get());
   auto rows = nlohmann::ordered_json::array();
   std::string text;
-  for (std::int64_t place = 0; place < std::min(flags.top, beam.outputs.size(1)); ++place) {
+  for (std::int64_t place = 0; place < std::min(flags.shown(), beam.outputs.size(1)); ++place) {
     const auto log_prob = beam.log_prob[0][place].item<double>();
     if (std::isinf(log_prob)) break;
     const auto probability = std::exp(log_prob);
@@ -66,6 +69,8 @@ void explain_by_search(const ExplainFlags& flags, const SavedModel& saved, const
                        const torch::Tensor& beliefs) {
   const auto& task = saved.task;
   if (flags.joint) throw UsageError("--joint needs a run that explains; train one with --set q.variant=explain");
+  if (flags.top)
+    throw UsageError("--top needs a run that explains; q only predicts here, and a search finds one world");
   const auto read = row_values(most_likely_worlds(beliefs), 0);
   const auto read_output = apply_checked(*task.problem, read);
   auto& prediction = *saved.model.prediction;
@@ -167,7 +172,7 @@ void explain_one(const ExplainFlags& flags) {
     if (!flags.output.empty() || !flags.svg.empty()) throw UsageError("--joint goes without --output and --svg");
     return explain_jointly(flags, saved, beliefs);
   }
-  const auto beam_width = std::max(flags.top, saved.configuration->eval.beam);
+  const auto beam_width = std::max(flags.shown(), saved.configuration->eval.beam);
   std::vector<std::int64_t> output;
   if (flags.output.empty()) {
     output = row_values(beam_search(*saved.model.prediction, beliefs, beam_width, saved.pruning.get()).values[0], 0);
@@ -193,7 +198,7 @@ void explain_one(const ExplainFlags& flags) {
                           task.show_output(apply_checked(*task.problem, read)),
                           flags.output.empty() ? "predicted" : "explaining", task.show_output(output), 100 * share);
   std::vector<std::int64_t> best;
-  for (std::int64_t place = 0; place < std::min(flags.top, beam.values.size(1)); ++place) {
+  for (std::int64_t place = 0; place < std::min(flags.shown(), beam.values.size(1)); ++place) {
     const auto log_prob = beam.log_prob[0][place].item<double>();
     if (std::isinf(log_prob)) break;
     const auto probability = std::exp(log_prob);

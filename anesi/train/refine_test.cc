@@ -12,22 +12,25 @@ namespace {
 // can be right, wrong in a known way, or learn.
 class Lookup final : public Perception {
  public:
-  Lookup() : logits_(register_parameter("logits", 0.1 * torch::randn({3, 3}))) {}
+  explicit Lookup(bool separable = true)
+      : logits_(register_parameter("logits", 0.1 * torch::randn({3, 3}))), separable_(separable) {}
   torch::Tensor forward(const torch::Tensor& inputs) override {
     const auto shown = ((inputs.flatten(2).select(2, 0) + 1) * 127.5 / 100).round().to(torch::kInt64);
     return logits_.index_select(0, shown.view(-1)).softmax(1).view({inputs.size(0), inputs.size(1), 3});
   }
-  bool separable() const override { return true; }
+  bool separable() const override { return separable_; }
   torch::Tensor& logits() { return logits_; }
 
  private:
   torch::Tensor logits_;
+  bool separable_;
 };
 
-Task sum_task() {
+// Perception looks at each image by itself, or (as far as refinement knows) at an example as a whole.
+Task sum_task(bool separable = true) {
   Task task;
   task.problem = make_problem(Space::uniform(2, 3), Space{5}, [](Values w, MutableValues y) { y[0] = w[0] + w[1]; });
-  task.make_perception = [] { return std::make_shared<Lookup>(); };
+  task.make_perception = [separable] { return std::make_shared<Lookup>(separable); };
   task.augment = [](const torch::Tensor& inputs, const at::Generator&) { return inputs; };
   return task;
 }
@@ -70,11 +73,11 @@ TEST(Refine, LeavesOutLabelsThatDoNotHoldAndThoseBeyondTheLimit) {
   EXPECT_EQ(explain_labels(*task.problem, *half_blind(), data, {.nats = 10}).rows[0].item<std::int64_t>(), 1);
 }
 
-class RefineInSomeWay : public testing::TestWithParam<std::tuple<int, bool, double>> {};
+class RefineInSomeWay : public testing::TestWithParam<std::tuple<int, bool, double, bool>> {};
 
 TEST_P(RefineInSomeWay, LearnsTheExplanationsAndResumesBitForBit) {
-  const auto [members, fresh, average] = GetParam();
-  const auto task = sum_task();
+  const auto [members, fresh, average, separable] = GetParam();
+  const auto task = sum_task(separable);
   const auto data = all_sums();
   RefineOptions options;
   options.epochs = 40;
@@ -107,8 +110,8 @@ TEST_P(RefineInSomeWay, LearnsTheExplanationsAndResumesBitForBit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, RefineInSomeWay,
-                         testing::Values(std::tuple(1, true, 0.0), std::tuple(1, false, 0.9),
-                                         std::tuple(3, true, 0.9)));
+                         testing::Values(std::tuple(1, true, 0.0, true), std::tuple(1, false, 0.9, true),
+                                         std::tuple(3, true, 0.9, true), std::tuple(1, true, 0.9, false)));
 
 TEST(Refine, SaysWhatItLacks) {
   auto task = sum_task();
