@@ -233,7 +233,7 @@ int check(const CheckFlags& flags) {
 }  // namespace
 
 void add_check(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("check", "is a problem well posed, its pruner exact, a run's q calibrated?");
+  auto* command = app.add_subcommand("check", "is a problem well posed, its pruner exact, a run's q near to exact?");
   auto flags = std::make_shared<CheckFlags>();
   command->add_option("TARGET", flags->target, "a task, or a run directory")->required();
   command->add_option("--set", flags->settings, "an option of the task, name=value; may be repeated")

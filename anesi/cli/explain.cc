@@ -251,10 +251,13 @@ void add_explain(CLI::App& app, int&) {
   auto flags = std::make_shared<ExplainFlags>();
   command->add_option("RUN", flags->run, "a run directory")->required();
   flags->input.add_to(*command);
-  command->add_option("--output", flags->output, "the output to explain (default: the predicted one)");
+  command->add_option("--output", flags->output,
+                      "the output to explain (default: the predicted one, or what the task asks)");
   command->add_option("--top", flags->top, "how many worlds to show (default 5)")->check(CLI::Range(1, 10000));
   command->add_flag("--joint", flags->joint, "the most likely pairs of output and world, by one beam over both");
-  command->add_option("--svg", flags->svg, "draw the choices that led to the first of them into this file");
+  command->add_option(
+      "--svg", flags->svg,
+      "draw the choices that led to the first of them, or the input with what was read, into this file");
   flags->common.add_to(*command);
   command->footer(
       "Probabilities are q(w|y,P). An output that no world gives is an error. Where q only predicts, the most "

@@ -7,6 +7,7 @@
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/core/parallel_operations.h"
 #include "anesi/models/sample.h"
 
 namespace anesi {
@@ -48,6 +49,42 @@ std::vector<torch::Tensor> parameters_of(const InferenceModel& model) {
   }
   return parameters;
 }
+
+// Losses and their gradients, added up one after another.
+class SumOfGradients {
+ public:
+  explicit SumOfGradients(const std::vector<torch::Tensor>& parameters)
+      : parameters_(parameters), gradients_(parameters.size()) {}
+
+  void add(const torch::Tensor& loss) {
+    loss_ += loss.item<double>();
+    const auto more = torch::autograd::grad({loss}, parameters_, {}, /*retain_graph=*/false, /*create_graph=*/false,
+                                            /*allow_unused=*/true);
+    for (std::size_t place = 0; place < more.size(); ++place) add_to(gradients_[place], more[place]);
+  }
+
+  // Adds the gradients to those of the parameters and returns the loss.
+  double give() const {
+    for (std::size_t place = 0; place < parameters_.size(); ++place) {
+      add_to(parameters_[place].mutable_grad(), gradients_[place]);
+    }
+    return loss_;
+  }
+
+ private:
+  static void add_to(torch::Tensor& sum, const torch::Tensor& term) {
+    if (!term.defined()) return;
+    if (sum.defined()) {
+      sum.add_(term);
+    } else {
+      sum = term.clone();  // what autograd gives may be a view of something
+    }
+  }
+
+  const std::vector<torch::Tensor>& parameters_;
+  std::vector<torch::Tensor> gradients_;
+  double loss_ = 0;
+};
 
 }  // namespace
 
@@ -113,23 +150,37 @@ torch::Tensor AmortizedLoss::q_loss(const torch::Tensor& beliefs, const torch::T
 
 double AmortizedLoss::update_on(const torch::Tensor& beliefs, const torch::Tensor& worlds,
                                 const torch::Tensor& outputs) {
-  optimizer_.zero_gradients();
   const auto samples = beliefs.size(0);
   const auto chunk = options_.chunk > 0 ? std::max<std::int64_t>(1, options_.chunk / outputs.size(1)) : samples;
-  double value = 0;
-  for (std::int64_t begin = 0; begin < samples; begin += chunk) {
-    const auto end = std::min(begin + chunk, samples);
+  const auto chunks = (samples + chunk - 1) / chunk;
+  const auto parameters = parameters_of(model_);
+  const auto loss_of = [&](std::int64_t index) {
+    const auto begin = index * chunk, end = std::min(begin + chunk, samples);
     const auto part = [&](const torch::Tensor& all) { return all.slice(0, begin, end); };
-    torch::Tensor loss;
-    {
-      const ReducedPrecision precision(options_.precision == "bf16", beliefs.device().type());
-      loss = q_loss(part(beliefs), part(worlds), part(outputs)) *
-             (static_cast<double>(end - begin) / static_cast<double>(samples));
-    }
-    value += loss.item<double>();
-    if (!std::isfinite(value)) throw Error("q: the loss is not a finite number; a lower q.lr may help");
-    loss.backward();
+    const ReducedPrecision precision(options_.precision == "bf16", beliefs.device().type());
+    return q_loss(part(beliefs), part(worlds), part(outputs)) *
+           (static_cast<double>(end - begin) / static_cast<double>(samples));
+  };
+  // Gradients are added up in the order of the chunks within a share, and shares in their own order.
+  std::vector<std::unique_ptr<SumOfGradients>> shares(static_cast<std::size_t>(chunks));
+  const auto work = [&](std::int64_t begin, std::int64_t end) {
+    const torch::AutoGradMode gradients(true);
+    auto sum = std::make_unique<SumOfGradients>(parameters);
+    for (auto index = begin; index < end; ++index) sum->add(loss_of(index));
+    shares[static_cast<std::size_t>(begin)] = std::move(sum);
+  };
+  // Several chunks are shared out to the cores, each on one of them. What draws from the generator keeps its order.
+  if (chunks > 1 && !matches_) {
+    parallel_operations(chunks, work);
+  } else {
+    work(0, chunks);
   }
+  double value = 0;
+  optimizer_.zero_gradients();
+  for (const auto& share : shares) {
+    if (share) value += share->give();
+  }
+  if (!std::isfinite(value)) throw Error("q: the loss is not a finite number; a lower q.lr may help");
   if (options_.clip > 0) torch::nn::utils::clip_grad_norm_(parameters_of(model_), options_.clip);
   const auto rate = options_.schedule.at(step_++, steps_);
   optimizer_.step(rate.learning_rate, rate.beta1);

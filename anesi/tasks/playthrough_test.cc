@@ -1,6 +1,6 @@
 // Every task has a recorded playthrough beside it, playthrough.txt: the options it was recorded with, then worlds and
 // what c makes of them. This replays them, so that a change of a problem's meaning does not go unnoticed. With
-// ANESI_RECORD=1 in the environment they are written anew.
+// ANESI_RECORD=TASK in the environment that task's is written anew.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>

@@ -70,7 +70,7 @@ const std::vector<Preset> kPresets{
       "q.lr=0.05", "q.schedule=cosine", "q.frozen=true", "train.negatives=false", "train.batch=1", "train.epochs=30",
       "train.lr=0.001", "train.schedule=constant", "train.evaluate_every=10", "eval.beam=1", "eval.decide=gap"}},
     {"paper",
-     "the paper's hyperparameters to the letter",
+     "the paper's hyperparameters, q learning from perceived beliefs too as its authors' does",
      {"q.architecture=pairwise", "pairwise.form=mlp", "pairwise.layers=2",
       "pairwise.width=100",      "prior.kind=fitted", "prior.window=2500",
       "prior.iterations=18",     "prior.lr=0.0029",   "prior.initial=0.02",
