@@ -57,7 +57,7 @@ std::vector<std::string> refining(bool augment) {
           "train.schedule=one_cycle",
           "train.weight_decay=0.1",
           "train.smoothing=0.1",
-          "refine.epochs=30",
+          std::string("refine.epochs=") + (augment ? "60" : "30"),
           "refine.batch=128",
           "refine.lr=0.004",
           "refine.weight_decay=0.05",
