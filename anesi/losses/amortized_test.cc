@@ -35,8 +35,9 @@ AmortizedOptions preset_q() {
 
 TEST(Amortized, ChunksChangeNothingButTheOrderOfSums) {
   const Addition problem(1);
-  std::vector<torch::Tensor> weights;
-  for (const std::int64_t chunk : {0, 14}) {
+  const auto before = torch::get_num_threads();
+  const auto trained = [&](std::int64_t chunk, int threads) {
+    torch::set_num_threads(threads);
     torch::manual_seed(8);
     const auto model = std::make_shared<Transducer>(problem.outputs(), problem.reading_order(), TransducerOptions{});
     AmortizedOptions options;
@@ -45,9 +46,14 @@ TEST(Amortized, ChunksChangeNothingButTheOrderOfSums) {
     AmortizedLoss loss(problem, {model, nullptr}, std::make_unique<CertainBeliefs>(problem.worlds()), options, 5,
                        seeded(9));
     for (int step = 0; step < 5; ++step) loss.update();
-    weights.push_back(model->parameters()[0].detach().clone());
-  }
-  EXPECT_TRUE(torch::allclose(weights[0], weights[1], 1e-4, 1e-5));
+    EXPECT_EQ(torch::get_num_threads(), threads);
+    return model->parameters()[0].detach().clone();
+  };
+  const auto whole = trained(0, 1), shared = trained(14, 2);  // three chunks, on two threads
+  EXPECT_TRUE(torch::allclose(whole, trained(14, 1), 1e-4, 1e-5));
+  EXPECT_TRUE(torch::allclose(whole, shared, 1e-4, 1e-5));
+  EXPECT_TRUE(torch::equal(shared, trained(14, 2)));
+  torch::set_num_threads(before);
 }
 
 TEST(Amortized, LearnsFromPerceivedBeliefsTooWhereAsked) {
