@@ -1,10 +1,13 @@
 #include "anesi/models/pairwise.h"
 
+#include <fmt/format.h>
+
 #include <limits>
 #include <numeric>
 
 #include "anesi/core/error.h"
 #include "anesi/models/architecture.h"
+#include "anesi/models/relu_network.h"
 
 namespace anesi {
 namespace {
@@ -42,46 +45,48 @@ Pairwise::Pairwise(const Problem& problem, const PairwiseOptions& options)
   if (!problem.worlds().all_domains_equal() || !problem.outputs().all_domains_equal()) {
     throw UsageError("q.architecture=pairwise: all world variables must have one domain, and all outputs one");
   }
-  const auto columns = pair_columns(pairs);
-  first_ = columns[0];
-  second_ = columns[1];
+  variables_ = pair_columns(pairs).t().reshape({-1});
   if (options.form == "table") {
     table_logits_ = register_parameter("table", 0.01 * torch::randn({values_, values_, emitted_}));
     return;
   }
-  network_ = register_module("network", torch::nn::Sequential());
   auto width = 2 * values_;
-  for (std::int64_t layer = 0; layer < options.layers; ++layer) {
-    network_->push_back(torch::nn::Linear(width, options.width));
-    network_->push_back(torch::nn::ReLU());
-    width = options.width;
+  for (std::int64_t layer = 0; layer <= options.layers; ++layer) {
+    const auto next = layer < options.layers ? options.width : emitted_;
+    layers_.push_back(register_module(fmt::format("layer{}", layer), torch::nn::Linear(width, next)));
+    width = next;
   }
-  network_->push_back(torch::nn::Linear(width, emitted_));
 }
 
 torch::Tensor Pairwise::table() const { return table_logits_.defined() ? table_logits_.softmax(2) : torch::Tensor(); }
 
 torch::Tensor Pairwise::factors(const torch::Tensor& beliefs) {
-  const auto at = [&](const torch::Tensor& variables) {
-    return beliefs.index_select(1, variables.to(beliefs.device()));  // [batch, pairs, values]
-  };
-  const auto one = at(first_), other = at(second_);
+  // The beliefs of each pair's variables, one after the other.
+  const auto of_pairs = beliefs.index_select(1, variables_.to(beliefs.device()));  // [batch, pairs * 2, values]
+  const auto batch = beliefs.size(0), pairs = variables_.size(0) / 2;
   if (!table_logits_.defined()) {
-    return full_precision(network_->forward(torch::cat({one, other}, 2))).log_softmax(2);
+    const auto logits = relu_network(of_pairs.view({batch * pairs, 2 * values_}), layers_);
+    return logits.log_softmax(0).view({emitted_, batch, pairs});
   }
   // For each value that an output may have: P_i T P_j. Rows of T sum to one over those values, so the factors do too.
+  const auto both = of_pairs.view({batch, pairs, 2, values_});
   const auto rows = table().to(beliefs.scalar_type());
-  const auto mixed = one.matmul(rows.view({values_, values_ * emitted_}));  // [batch, pairs, values * emitted]
-  const auto share = (mixed.view({beliefs.size(0), -1, values_, emitted_}) * other.unsqueeze(3)).sum(2);
-  return share.clamp_min(std::numeric_limits<float>::min()).log();
+  const auto mixed = both.select(2, 0).matmul(rows.view({values_, values_ * emitted_}));
+  const auto share = (mixed.view({batch, pairs, values_, emitted_}) * both.select(2, 1).unsqueeze(3)).sum(2);
+  return share.clamp_min(std::numeric_limits<float>::min()).log().permute({2, 0, 1});
 }
 
 torch::Tensor Pairwise::log_prob(const Context& context, const torch::Tensor& values) {
-  return factors(context.beliefs).gather(2, values.unsqueeze(2)).squeeze(2).sum(1);
+  const auto logs = factors(context.beliefs).unbind(0);
+  auto chosen = logs[0];
+  for (std::int64_t value = 1; value < emitted_; ++value) {
+    chosen = torch::where(values == value, logs[static_cast<std::size_t>(value)], chosen);
+  }
+  return chosen.sum(1);
 }
 
 std::unique_ptr<Rollout> Pairwise::begin(const Context& context) {
-  return std::make_unique<FactorRollout>(factors(context.beliefs));
+  return std::make_unique<FactorRollout>(factors(context.beliefs).permute({1, 2, 0}));
 }
 
 namespace {

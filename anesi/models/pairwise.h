@@ -33,15 +33,15 @@ class Pairwise final : public SequenceModel {
   torch::Tensor log_prob(const Context& context, const torch::Tensor& values) override;
   std::unique_ptr<Rollout> begin(const Context& context) override;
 
-  // log f(P_i, P_j) of each pair, [batch, pairs, values of an output].
+  // log f(P_i, P_j) of each pair, [values of an output, batch, pairs].
   torch::Tensor factors(const torch::Tensor& beliefs);
   // The learned table T, [values, values, values of an output]; undefined for the network.
   torch::Tensor table() const;
 
  private:
-  torch::Tensor first_, second_;  // the world variables of each pair, int64 [pairs]
+  torch::Tensor variables_;  // the two world variables of each pair, int64 [pairs * 2]
   std::int64_t values_, emitted_;
-  torch::nn::Sequential network_{nullptr};
+  std::vector<torch::nn::Linear> layers_;
   torch::Tensor table_logits_;  // [values, values, values of an output]
 };
 

@@ -1,11 +1,13 @@
 #include "anesi/perception/lenet.h"
 
+#include "anesi/perception/pooled_relu.h"
+
 namespace anesi {
 
 LeNet::LeNet(std::int64_t classes)
     : features_(register_module(
-          "features", torch::nn::Sequential(torch::nn::Conv2d(1, 6, 5), torch::nn::MaxPool2d(2), torch::nn::ReLU(),
-                                            torch::nn::Conv2d(6, 16, 5), torch::nn::MaxPool2d(2), torch::nn::ReLU()))),
+          "features", torch::nn::Sequential(torch::nn::Conv2d(1, 6, 5), torch::nn::Functional(pooled_relu),
+                                            torch::nn::Conv2d(6, 16, 5), torch::nn::Functional(pooled_relu)))),
       classifier_(register_module("classifier", torch::nn::Sequential(torch::nn::Linear(256, 120), torch::nn::ReLU(),
                                                                       torch::nn::Linear(120, 84), torch::nn::ReLU(),
                                                                       torch::nn::Linear(84, classes)))) {
