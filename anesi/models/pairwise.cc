@@ -53,7 +53,7 @@ Pairwise::Pairwise(const Problem& problem, const PairwiseOptions& options)
   auto width = 2 * values_;
   for (std::int64_t layer = 0; layer <= options.layers; ++layer) {
     const auto next = layer < options.layers ? options.width : emitted_;
-    layers_.push_back(register_module(fmt::format("layer{}", layer), torch::nn::Linear(width, next)));
+    layers_.emplace_back(register_module(fmt::format("layer{}", layer), torch::nn::Linear(width, next)));
     width = next;
   }
 }

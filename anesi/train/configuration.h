@@ -42,7 +42,9 @@ struct TrainOptions {
               "weight of the cross-entropy from uniform to perception's beliefs, added to the loss: label smoothing "
               "where labels are not of the variables; fades to nothing at three quarters of training");
     table.add("precision", precision, {"f32", "bf16"}, "of q's matrix products in training; weights stay f32");
-    table.add("validation", validation, "hold out a sixth of the training data and evaluate on it while training");
+    table.add("validation", validation,
+              "hold out a sixth of the training data and evaluate on it while training, unless the data have a part "
+              "for that");
     table.add("negatives", negatives, "train on labels that only say what the output is not, where there are such");
     table.add("evaluate_every", evaluate_every, {1, 1000000}, "epochs between evaluations");
   }
