@@ -249,6 +249,58 @@ class CommandLine(unittest.TestCase):
         self.refused(1, "digit 0", *train, "--set", "task.puzzles=1000", "--out", self.folder / "bad", data=data)
         self.assertFalse((self.folder / "bad").exists())
 
+    FEW_MAPS = ("--set", "task.size=5", "--set", "task.window=4", "--set", "task.maps=30", "--set", "task.tests=6")
+
+    def test_warcraft_presets_train_and_are_explained(self):
+        few = (*self.FEW_MAPS, "--set", "q.pretrain=3", "--set", "q.samples=4", "--set", "train.epochs=1", "--set", "train.starts=2",
+               "--set", "train.start_steps=2", "--set", "kinds.count=3", "--set", "kinds.asked=10", "--set", "resnet.width=4")
+        for preset in ("default", "plain", "polish", "paper", "resnet", "supervised", "rloo", "q+rloo"):
+            run = self.folder / f"maps-{preset}"
+            settings = self.FEW_MAPS + ("--set", "train.epochs=1") if preset == "resnet" else few
+            result = self.call("train", "warcraft", "--preset", preset, *settings, "--out", run, "--json")
+            self.assertEqual(result.returncode, 0, preset + result.stderr)
+            figures = json.loads(result.stdout)
+            self.assertEqual(figures["examples"], 6)
+            self.assertEqual(figures["neural"] is None, preset == "rloo")
+            told = self.call("predict", run, "--index", "0", "--json")
+            self.assertEqual(told.returncode, 0, preset + told.stderr)
+        drawing = self.folder / "map.svg"
+        told = self.call("explain", self.folder / "maps-default", "--index", "1", "--svg", drawing)
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertIn("<svg", drawing.read_text())
+
+    def test_warcraft_reads_what_it_wrote_and_names_what_is_wrong(self):
+        maps = self.folder / "maps"
+        result = self.call("data", "warcraft", *self.FEW_MAPS, "--out", maps)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        train = ("train", "warcraft", "--preset", "plain", *self.FEW_MAPS, "--set", "q.pretrain=3", "--set", "q.samples=4", "--set",
+                 "train.starts=1")
+        result = self.call(*train, "--data", maps, "--out", self.folder / "read", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(json.loads(result.stdout)["examples"], 6)
+
+        def refused(name, change, pattern, *more):
+            path = maps / name
+            good = path.read_bytes()
+            path.write_bytes(change(good))
+            self.refused(1, pattern, *train, *more, "--data", maps, "--out", self.folder / "no-maps")
+            path.write_bytes(good)
+            self.assertFalse((self.folder / "no-maps").exists())
+
+        pictures, costs, paths = "train_maps.npy", "train_vertex_weights.npy", "train_shortest_paths.npy"
+        same = lambda data: data
+        refused(pictures, lambda data: data.replace(b"|u1", b"<f8"), pictures + ".*header says")  # a lie about its size
+        refused(costs, lambda data: data.replace(b"<f2", b"<i2"), costs + ".*holds Short.*where Half")
+        refused(pictures, lambda data: data.replace(b"False", b"True "), pictures + ".*Fortran order")
+        refused(pictures, lambda data: data[: len(data) // 2], pictures + ".*cut short")
+        refused(pictures, lambda data: b"not an array", pictures)
+        refused(pictures, same, pictures + ".*task.size", "--set", "task.size=6")
+        start = (maps / costs).read_bytes().index(b"\n") + 1
+        refused(costs, lambda data: data[:start] + struct.pack("<e", 3.5) + data[start + 2:], costs + ".*map 0.*3.5")
+        refused(paths, lambda data: data[:-1] + b"\0", paths + ".*map 29")  # the goal is not on the path
+        (maps / costs).unlink()
+        self.refused(1, costs, *train, "--data", maps, "--out", self.folder / "no-maps")
+
     def test_repeat_gives_means_and_deviations(self):
         result = self.call("repeat", "mnist-add", *TINY, "--runs", "2", "--seed", "5", "--out", self.folder / "twice",
                            "--json")
@@ -349,6 +401,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual({preset["name"] for preset in tasks["mnist-add"]["presets"]},
                          {"default", "scan", "explain", "prune", "refine", "refine-augment", "paper", "no-prior"})
         self.assertIn("visual-sudoku", tasks)
+        self.assertIn("warcraft", tasks)
         self.assertIn("parity", tasks)
 
     def test_parity_trains(self):
@@ -380,6 +433,10 @@ class CommandLine(unittest.TestCase):
         self.assertEqual([row["name"] for row in rows], ["query_paper/1", "query/1"])
         rows = json.loads(self.call("bench", "inference", "--digits", "2", "--seconds", "0.01", "--json").stdout)
         self.assertIn("inference/exact, enumeration/2", [row["name"] for row in rows])
+        rows = json.loads(self.call("bench", "grid", "--seconds", "0.01", "--json").stdout)
+        self.assertIn("sweeps/60", [row["name"] for row in rows])
+        self.assertTrue(all(row.get("maps_per_second", 1) > 0 for row in rows))
+        rows = json.loads(self.call("bench", "inference", "--digits", "2", "--seconds", "0.01", "--json").stdout)
         self.assertTrue(all(row["seconds"] > 0 for row in rows))
 
     def broken(self, name, change, pattern):

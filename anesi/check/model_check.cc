@@ -81,38 +81,54 @@ Certificate certify(SequenceModel& prediction, const Problem& problem, const tor
   return certificate;
 }
 
-ExploitCheck check_exploits(SequenceModel& prediction, const Problem& problem, std::int64_t worlds,
-                            const at::Generator& generator) {
+ExploitCheck check_exploits(SequenceModel& prediction, const Problem& problem, const torch::Tensor& worlds,
+                            const torch::Tensor& queries, const std::function<std::string(std::int64_t)>& name) {
+  constexpr std::int64_t kMostValuesInPairs = 16;
   const torch::NoGradGuard no_gradients;
   const auto& space = problem.worlds();
-  const auto drawn = sample_worlds(uniform_beliefs(worlds, space), generator);
-  const auto outputs = problem.apply_batch(drawn);
+  const auto answers = [&](const torch::Tensor& some) {
+    return queries.defined() ? problem.answer(some, queries) : problem.apply_batch(some);
+  };
+  const auto outputs = answers(worlds);
   const auto loss = [&](const torch::Tensor& beliefs) {
-    return -prediction.log_prob(beliefs, outputs).mean().item<double>();
+    return -prediction.log_prob({beliefs, {}, queries}, outputs).mean().item<double>();
   };
   ExploitCheck check;
-  check.truth = loss(certain_beliefs(drawn, space));
+  check.truth = loss(certain_beliefs(worlds, space));
   check.cheapest_loss = std::numeric_limits<double>::infinity();
-  const auto consider = [&](const std::string& name, const torch::Tensor& beliefs) {
-    // A renaming that c itself cannot tell from the truth is no fault of q: the labels do not say.
-    const auto renamed = most_likely_worlds(beliefs);
-    const bool certain = torch::equal(certain_beliefs(renamed, space), beliefs);
-    if (certain && torch::equal(problem.apply_batch(renamed), outputs)) return;
+  const auto consider = [&](const std::string& what, const torch::Tensor& beliefs) {
     const auto cost = loss(beliefs);
-    if (!(cost >= check.cheapest_loss)) {
-      check.cheapest = name;
-      check.cheapest_loss = cost;
-    }
+    if (!(cost > check.truth)) check.cheaper.push_back(what);
+    if (cost >= check.cheapest_loss) return;
+    check.cheapest = what;
+    check.cheapest_loss = cost;
   };
+  const auto consider_worlds = [&](const std::string& what, const torch::Tensor& renamed) {
+    // A renaming that c itself cannot tell from the truth is no fault of q: the labels do not say.
+    if (!torch::equal(answers(renamed), outputs)) consider(what, certain_beliefs(renamed, space));
+  };
+  const auto called = [&](std::int64_t value) { return name ? name(value) : std::to_string(value); };
   const auto domains = torch::tensor(space.domains());
-  consider("every value equally likely", uniform_beliefs(worlds, space));
-  for (std::int64_t value = 0; value < space.largest_domain(); ++value) {
-    consider(fmt::format("every variable is {}", value),
-             certain_beliefs(torch::full_like(drawn, value).minimum(domains - 1), space));
-    if (value > 0)
-      consider(fmt::format("values renamed by {}", value), certain_beliefs((drawn + value).remainder(domains), space));
+  const auto values = space.largest_domain();
+  consider("every value equally likely", uniform_beliefs(worlds.size(0), space));
+  for (std::int64_t value = 0; value < values; ++value) {
+    consider_worlds(fmt::format("every variable is {}", called(value)),
+                    torch::full_like(worlds, value).minimum(domains - 1));
+    if (value > 0) consider_worlds(fmt::format("values renamed by {}", value), (worlds + value).remainder(domains));
   }
-  consider("values renamed backwards", certain_beliefs(domains - 1 - drawn, space));
+  consider_worlds("values renamed backwards", domains - 1 - worlds);
+  if (!space.all_domains_equal() || values > kMostValuesInPairs) return check;
+  for (std::int64_t value = 0; value < values; ++value) {
+    for (std::int64_t other = 0; other < values; ++other) {
+      if (value == other) continue;
+      const auto merged = worlds.masked_fill(worlds == value, other);
+      consider_worlds(fmt::format("{} taken for {}", called(value), called(other)), merged);
+      if (value < other) {
+        consider_worlds(fmt::format("{} and {} swapped", called(value), called(other)),
+                        merged.masked_fill(worlds == other, value));
+      }
+    }
+  }
   return check;
 }
 

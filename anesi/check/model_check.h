@@ -2,6 +2,7 @@
 // exploit it.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,16 +37,21 @@ struct Certificate {
 Certificate certify(SequenceModel& prediction, const Problem& problem, const torch::Tensor& beliefs,
                     std::int64_t samples, const at::Generator& generator);
 
-// The exploit test: q's loss where beliefs are certain of the truth, and at beliefs that perception might collapse to.
-// Renamings of values that leave every output as it is are not counted: nothing can tell them apart.
+// The exploit test: q's loss where beliefs are certain of the truth, and at beliefs that perception might collapse to:
+// ignorance, one value for all, values renamed, one value taken for another everywhere, two values swapped. Renamings
+// that leave every output as it is are not counted: nothing can tell them apart.
 struct ExploitCheck {
   double truth = 0;      // mean loss at the truth
   std::string cheapest;  // the degenerate belief with the lowest loss
   double cheapest_loss = 0;
+  std::vector<std::string> cheaper;  // all that cost no more than the truth
   bool exploitable() const { return !(cheapest_loss > truth); }
 };
-ExploitCheck check_exploits(SequenceModel& prediction, const Problem& problem, std::int64_t worlds,
-                            const at::Generator& generator);
+// worlds int64 [n, variables] are the truth, and queries what is asked of each where that is not what the problem asks.
+// `name` says what a value is called; by default its number.
+ExploitCheck check_exploits(SequenceModel& prediction, const Problem& problem, const torch::Tensor& worlds,
+                            const torch::Tensor& queries = {},
+                            const std::function<std::string(std::int64_t)>& name = {});
 
 // Share of rows whose most probable explanation is the exact one, or as probable: the model's own where it can tell
 // without search, else the best of a beam.

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "anesi/cli/bench_grid.h"
 #include "anesi/cli/bench_inference.h"
 #include "anesi/cli/command.h"
 #include "anesi/core/beliefs.h"
@@ -123,7 +124,7 @@ struct Part {
 
 std::vector<Part> parts() {
   const Body q_step = [](Bench& bench) {
-    bench.trainer->amortized()->update_on(bench.q_beliefs, bench.q_worlds, bench.q_outputs);
+    bench.trainer->amortized()->update_on({bench.q_beliefs, bench.q_worlds, bench.q_outputs});
   };
   const Body step = [](Bench& bench) { bench.trainer->step(bench.rows); };
   return {
@@ -193,6 +194,7 @@ nlohmann::json run_reference(const BenchFlags& flags, std::int64_t digits) {
 void bench(const BenchFlags& flags) {
   flags.common.context();
   if (flags.name == "inference") return bench_inference(flags.digits, flags.seconds, flags.common.json, flags.svg);
+  if (flags.name == "grid") return bench_grid(flags.seconds, flags.common.json);
   if (!flags.svg.empty()) throw UsageError("--svg draws `anesi bench inference`");
   if (std::ranges::none_of(parts(), [&](const Part& part) { return part.name.starts_with(flags.name); })) {
     throw UsageError(fmt::format("there is no part {}; `anesi bench` times all of them", flags.name));
@@ -241,6 +243,7 @@ void add_bench(CLI::App& app, int&) {
   flags->common.add_to(*command);
   command->footer(
       "`anesi bench inference` times one query against the number of digits, for q and for exact inference.\n"
+      "`anesi bench grid` times path planning: maps solved, and the sweeps of the learned planner.\n"
       "step is the paper preset's whole training step; ratio: how many times faster than the reference.\n"
       "Examples:\n  anesi bench query --digits 15\n"
       "  anesi bench --reference bench/pytorch_reference.py --python .venv/bin/python");

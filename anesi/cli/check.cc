@@ -1,5 +1,6 @@
 // anesi check: is a problem well posed, and how good is a run's q?
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -58,7 +59,8 @@ class Report {
 void examine_problem(const Problem& problem, std::uint64_t seed, Report& report) {
   const auto findings = check_problem(problem, seed);
   for (const auto& finding : findings) report.line(finding.good, finding.name, finding.words);
-  if (const auto exact = pruner_exact(findings)) report.set("pruner_exact", *exact);
+  const auto pruner = problem.pruner();
+  if (const auto good = pruner_exact(findings)) report.set("pruner_exact", *good && pruner->is_exact());
 }
 
 std::string in_words(double distance) {
@@ -139,6 +141,24 @@ void examine_search(const SavedModel& saved, const torch::Tensor& beliefs, Repor
   }
 }
 
+constexpr std::int64_t kExploitWorlds = 200;
+
+bool examine_exploits(const SavedModel& saved, const Problem& problem, const torch::Tensor& worlds,
+                      const torch::Tensor& queries, const std::string& title, Report& report) {
+  const auto exploits = check_exploits(*saved.model.prediction, problem, worlds, queries, saved.task.name_value);
+  auto key = title;
+  std::erase(key, ',');
+  std::replace(key.begin(), key.end(), ' ', '_');
+  report.set(key, {{"truth", exploits.truth}, {"cheapest", exploits.cheapest_loss}, {"cheaper", exploits.cheaper}});
+  report.line(
+      !exploits.exploitable(), title,
+      fmt::format("loss {:.4f} at the truth, {:.4f} at the cheapest mistake ({}): {}", exploits.truth,
+                  exploits.cheapest_loss, exploits.cheapest,
+                  exploits.exploitable() ? fmt::format("perception gains by {}", fmt::join(exploits.cheaper, ", "))
+                                         : "the truth is cheapest"));
+  return exploits.exploitable();
+}
+
 void examine_run(const SavedModel& saved, const Dataset& data, const CheckFlags& flags, Report& report) {
   const auto& problem = *saved.task.problem;
   const auto generator = seeded(static_cast<std::uint64_t>(flags.seed));
@@ -201,12 +221,19 @@ void examine_run(const SavedModel& saved, const Dataset& data, const CheckFlags&
         fmt::format("below {} at the uniform belief it would lose {:.2f} % of true worlds ({:.4f} % of choices)",
                     kThreshold, 100 * wrong.by_world, 100 * wrong.by_choice));
   }
-  const auto exploits = check_exploits(*saved.model.prediction, problem, 200, generator);
-  report.set("exploitable", exploits.exploitable());
-  report.line(!exploits.exploitable(), "exploits",
-              fmt::format("loss {:.4f} at the truth, {:.4f} at the cheapest degenerate belief ({}): {}", exploits.truth,
-                          exploits.cheapest_loss, exploits.cheapest,
-                          exploits.exploitable() ? "perception can exploit this q" : "the truth is cheapest"));
+  const auto drawn = sample_worlds(uniform_beliefs(kExploitWorlds, problem.worlds()), generator);
+  bool exploitable = examine_exploits(saved, problem, drawn, {}, "exploits", report);
+  // Worlds as they come, where they are known: what is rare in them q may get wrong unpunished.
+  if (saved.task.piece && saved.configuration->train.pieces) {
+    const auto pieces = saved.task.draw_pieces(data, torch::arange(examples), generator);
+    exploitable |= examine_exploits(saved, *saved.task.piece, pieces.worlds, pieces.observations.queries,
+                                    "exploits, pieces", report);
+  }
+  const auto worlds = data.worlds.slice(0, 0, examples);
+  if (!(worlds == kUnset).any().item<bool>()) {
+    exploitable |= examine_exploits(saved, problem, worlds, {}, "exploits, data", report);
+  }
+  report.set("exploitable", exploitable);
 }
 
 int check(const CheckFlags& flags) {

@@ -160,11 +160,74 @@ void explain_by_search(const ExplainFlags& flags, const SavedModel& saved, const
   std::cout << (flags.common.json ? json.dump() + "\n" : text);
 }
 
+// Where q only predicts and worlds are too many to search: what was read, what is predicted, and which variables matter
+// most to that. A variable matters as much as log q of the prediction changes when probability moves to one of its
+// values.
+void explain_prediction(const ExplainFlags& flags, const SavedModel& saved, const InputFlags::Given& given,
+                        const torch::Tensor& beliefs) {
+  const auto& task = saved.task;
+  if (flags.joint || !flags.output.empty()) {
+    throw UsageError("--joint and --output need a run that explains; the q of this one only predicts");
+  }
+  const auto read = row_values(most_likely_worlds(beliefs), 0);
+  const auto beam = beam_search(*saved.model.prediction, beliefs, saved.configuration->eval.beam, saved.pruning.get());
+  const auto predicted = row_values(beam.values[0], 0);
+  const auto share = std::exp(beam.log_prob[0][0].item<double>());
+  const auto matters = [&] {
+    const torch::AutoGradMode gradients(true);
+    const auto given_beliefs = beliefs.detach().clone().requires_grad_();
+    const auto log_prob = saved.model.prediction->log_prob(given_beliefs, torch::tensor(predicted).unsqueeze(0)).sum();
+    const auto slope = torch::autograd::grad({log_prob}, {given_beliefs})[0];
+    const auto mean = (slope * beliefs).sum(2, /*keepdim=*/true);
+    return (slope - mean).abs().amax(2)[0].to(torch::kFloat64).contiguous();
+  }();
+  const auto by_solver = apply_checked(*task.problem, read);
+  nlohmann::ordered_json json{{"task", saved.configuration->task_name},
+                              {"read", task.show_world(read)},
+                              {"world", read},
+                              {"output", task.show_output(predicted)},
+                              {"probability", share},
+                              {"of_world_read", task.show_output(by_solver)}};
+  auto text = fmt::format("read:\n{}\npredicted: {} (q {:.2f} %)\n", task.lay_out_world(read),
+                          task.show_output(predicted), 100 * share);
+  text += by_solver == predicted
+              ? "which is the output of the world read\n"
+              : fmt::format("the output of the world read is another: {}\n", task.show_output(by_solver));
+  std::vector<std::int64_t> label;
+  if (given.label) {
+    label = row_values(given.label->outputs, 0);
+    json["label"] = task.show_output(label);
+    text += fmt::format("label: {}{}\n", task.show_output(label), label == predicted ? ", as predicted" : "");
+  }
+  const auto order = matters.argsort(0, /*descending=*/true);
+  json["matters"] = nlohmann::ordered_json::array();
+  for (std::int64_t place = 0; place < std::min(flags.shown(), matters.size(0)); ++place) {
+    const auto variable = order[place].item<std::int64_t>();
+    const auto value = read[static_cast<std::size_t>(variable)];
+    const auto name = task.name_value ? task.name_value(value) : std::to_string(value);
+    json["matters"].push_back({{"name", task.name_variable(variable)},
+                               {"weight", matters[variable].item<double>()},
+                               {"read", name},
+                               {"probability", beliefs[0][variable][value].item<double>()}});
+    text += fmt::format("{} matters {:.3f}: read as {} ({:.2f} %)\n", task.name_variable(variable),
+                        matters[variable].item<double>(), name, 100 * beliefs[0][variable][value].item<double>());
+  }
+  if (!flags.svg.empty()) {
+    const auto* const weights = matters.const_data_ptr<double>();
+    write_file_atomically(
+        flags.svg, task.draw_prediction({given.inputs, read, predicted, label, {weights, weights + matters.numel()}}));
+    json["svg"] = flags.svg;
+    text += fmt::format("drawn in {}\n", flags.svg);
+  }
+  std::cout << (flags.common.json ? json.dump() + "\n" : text);
+}
+
 void explain_one(const ExplainFlags& flags) {
   const auto saved = load_run(flags.run, flags.common.context());
   const auto& task = saved.task;
   const auto given = flags.input.read(saved);
   const auto beliefs = saved.beliefs(given.inputs);
+  if (!saved.model.explanation && task.draw_prediction) return explain_prediction(flags, saved, given, beliefs);
   if (!saved.model.explanation || !saved.model.prediction->has_rollouts()) {
     return explain_by_search(flags, saved, given, beliefs);
   }

@@ -28,7 +28,8 @@ void predict(const PredictFlags& flags) {
                               {"read", task.show_world(world)},
                               {"world", world},
                               {"symbolic", task.show_output(apply_checked(*task.problem, world))}};
-  auto text = fmt::format("read {}\n", task.show_world(world));
+  auto text = task.lay_out_world ? fmt::format("read:\n{}\n", task.lay_out_world(world))
+                                 : fmt::format("read {}\n", task.show_world(world));
   json["outputs"] = nlohmann::ordered_json::array();
   const auto show = [&](const std::vector<std::int64_t>& output, double log_prob) {
     const auto probability = std::exp(log_prob);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <csignal>
 
 #include "anesi/cli/progress_display.h"
@@ -35,8 +36,9 @@ class RunObserver final : public TrainingObserver {
     run_.save_checkpoint(trainer_);
     run_.log(progress, evaluation);
     if (!evaluation) {
+      const auto loss = progress.phase == "q" ? progress.q_loss : progress.loss;
       display_.line(
-          fmt::format("q          {} steps, loss {:.5f}, {:.1f} s", progress.step, progress.q_loss, progress.seconds));
+          fmt::format("{:<11}{} steps, loss {:.5f}, {:.1f} s", progress.phase, progress.step, loss, progress.seconds));
       return;
     }
     if (progress.phase == "refine") {
@@ -45,9 +47,10 @@ class RunObserver final : public TrainingObserver {
                                 labels.rows.size(0), labels.gap));
     }
     display_.line(
-        fmt::format("epoch {:>3}/{}  loss {:.4f}  symbolic {:.2f} %  neural {:.2f} %  per variable {:.2f} %  {:.1f} s",
-                    progress.epoch, progress.epochs, progress.loss, 100 * evaluation->symbolic,
-                    100 * evaluation->neural, 100 * evaluation->per_variable, progress.seconds));
+        fmt::format("epoch {:>3}/{}  loss {:.4f}  symbolic {:.2f} %{}  per variable {:.2f} %  {:.1f} s", progress.epoch,
+                    progress.epochs, progress.loss, 100 * evaluation->symbolic,
+                    std::isnan(evaluation->neural) ? "" : fmt::format("  neural {:.2f} %", 100 * evaluation->neural),
+                    100 * evaluation->per_variable, progress.seconds));
   }
 
   bool should_stop() override { return interrupted != 0; }

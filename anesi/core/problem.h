@@ -17,6 +17,7 @@
 
 #include "anesi/core/automaton.h"
 #include "anesi/core/cnf.h"
+#include "anesi/core/grid_walk.h"
 #include "anesi/core/propagation.h"
 #include "anesi/core/pruner.h"
 #include "anesi/core/reading_order.h"
@@ -47,6 +48,34 @@ class Problem {
   // Where each output variable depends on two world variables alone: which two, in the order of the outputs. Buys the
   // architecture `pairwise`. Default: none (empty).
   virtual std::vector<VariablePair> pairs() const { return {}; }
+
+  // By how much outputs would do worse in their worlds than c's own, [batch]; 0 where they do as well (another path
+  // that is as cheap), which evaluation counts as right. Default: 1 where they are not c's own.
+  virtual torch::Tensor regret(const torch::Tensor& worlds, const torch::Tensor& outputs) const {
+    return (apply_batch(worlds) != outputs).any(1).to(torch::kFloat32);
+  }
+
+  // How far outputs are from those wanted, [batch], 0 where they are the same; what loss=rloo lowers. Default: the
+  // share of output variables that differ.
+  virtual torch::Tensor distance(const torch::Tensor& outputs, const torch::Tensor& wanted) const {
+    return (outputs != wanted).to(torch::kFloat32).mean(1);
+  }
+
+  // Other questions of the same kind about a world, where there are such (a path's start and goal): random ones, int64
+  // [count, …], and what c says to each, int64 [batch, outputs]. Buys a q that learns more from each world it samples.
+  // Default: none (undefined), and the problem's own outputs.
+  virtual torch::Tensor draw_queries(std::int64_t /*count*/, at::Generator /*generator*/) const { return {}; }
+  virtual torch::Tensor answer(const torch::Tensor& worlds, const torch::Tensor& /*queries*/) const {
+    return apply_batch(worlds);
+  }
+
+  // What c knows on the way to its outputs, int64 [batch, …] (the direction from every cell, not only from those of the
+  // path). Buys a q that can be told (q.trace). Default: none (undefined).
+  virtual torch::Tensor trace(const torch::Tensor& /*worlds*/, const torch::Tensor& /*queries*/) const { return {}; }
+
+  // Where worlds are the cells of a grid and outputs walks over it, ended by kNone: that grid, with the walks' start
+  // and goal. Buys the architecture `grid`. Default: none.
+  virtual std::optional<GridWalk> walk() const { return std::nullopt; }
 
   // Whether c stays the same when the values of all worlds are renamed by one permutation (the digits of a sudoku).
   // What perception calls a value is then its own choice, and accuracies are counted under the best renaming.

@@ -25,6 +25,9 @@ class Pruner {
   // mask[v] = whether some world w with c(w) = output agrees with `partial` and has value v at `variable`. Values of
   // `output` that are kUnset may be anything.
   virtual void allow_worlds(Values output, Values partial, std::int64_t variable, Mask mask) const = 0;
+
+  // Whether masks are just that. Otherwise they may allow more, never less.
+  virtual bool is_exact() const { return true; }
 };
 
 }  // namespace anesi

@@ -26,7 +26,9 @@ torch::Tensor Dataset::variables(const torch::Tensor& rows, const torch::Tensor&
 
 Batch Dataset::batch(const torch::Tensor& rows) const {
   const auto images = index.index_select(0, rows);  // [batch, images of an example]
-  return {pixels_of(pool, images.view(-1)).view({rows.size(0), images.size(1), pool.size(1), pool.size(2)}),
+  std::vector<std::int64_t> shape{rows.size(0), images.size(1)};
+  shape.insert(shape.end(), pool.sizes().begin() + 1, pool.sizes().end());
+  return {pixels_of(pool, images.view(-1)).view(shape),
           Observations(outputs.index_select(0, rows), holds.defined() ? holds.index_select(0, rows) : torch::Tensor()),
           worlds.index_select(0, rows)};
 }

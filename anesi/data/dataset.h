@@ -18,7 +18,7 @@ struct Batch {
 
 // Examples made of images that several of them may share: example i shows images pool[index[i]].
 struct Dataset {
-  torch::Tensor pool;     // uint8 [images, height, width]
+  torch::Tensor pool;     // uint8 [images, height, width], or in colour [images, channels, height, width]
   torch::Tensor index;    // int64 [examples, images of an example]
   torch::Tensor outputs;  // int64 [examples, output variables]
   torch::Tensor holds;    // bool [examples]: whether the output is that, or anything but that; undefined: all hold
@@ -30,7 +30,7 @@ struct Dataset {
   // The examples of these rows, int64 [batch]; images become floats from -1 to 1.
   Batch batch(const torch::Tensor& rows) const;
   Batch batch(std::int64_t begin, std::int64_t end) const;
-  // One image each: that of variable variables[i] of example rows[i], [n, 1, height, width].
+  // One image each: that of variable variables[i] of example rows[i], [n, 1, (channels,) height, width].
   torch::Tensor variables(const torch::Tensor& rows, const torch::Tensor& variables) const;
 };
 

@@ -8,37 +8,14 @@
 #include <numbers>
 #include <vector>
 
+#include "anesi/core/split_mix.h"
+
 namespace anesi {
 namespace {
 
 constexpr int kSide = 28;          // pixels
 constexpr double kDigitSide = 20;  // pixels, the height of an upright digit
 constexpr int kPiecesPerKnot = 6;  // straight pieces that stand for the curve between two knots
-
-// SplitMix64. The standard's distributions differ between libraries, so uniform and normal are mapped here.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-
-  std::uint64_t next() {
-    std::uint64_t mixed = state_ += 0x9e3779b97f4a7c15;
-    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
-    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
-    return mixed ^ (mixed >> 31);
-  }
-  double uniform(double low, double high) { return low + (high - low) * static_cast<double>(next() >> 11) * 0x1p-53; }
-  std::size_t below(std::size_t bound) { return static_cast<std::size_t>((next() >> 32) * bound >> 32); }
-
-  // Nearly normal, mean 0 and deviation 1: the sum of four 16-bit uniform numbers, never beyond 3.5.
-  double normal() {
-    const std::uint64_t bits = next();
-    const std::uint64_t sum = (bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48);
-    return (static_cast<double>(sum) / 65535.0 - 2.0) * std::numbers::sqrt3;
-  }
-
- private:
-  std::uint64_t state_;
-};
 
 struct Point {
   double x;
@@ -130,7 +107,7 @@ const std::array<std::vector<Style>, 10>& styles_of_digits() {
 // How this writer turns, slants, stretches and places a digit on the page.
 class Placement {
  public:
-  explicit Placement(Random& random) {
+  explicit Placement(SplitMix& random) {
     const double angle = std::clamp(random.normal() * 6.0, -12.0, 12.0) * std::numbers::pi / 180;
     const double slant = std::clamp(0.08 + random.normal() * 0.12, -0.2, 0.4);  // to the right more often than not
     const double width = kDigitSide * random.uniform(0.72, 1.08);
@@ -224,7 +201,7 @@ void draw_stroke(Page& page, const Stroke& stroke, const Placement& placement, P
 }
 
 // The hand is unsteady. A closed stroke still ends where it began.
-Stroke shaken(Stroke stroke, double deviation, Random& random) {
+Stroke shaken(Stroke stroke, double deviation, SplitMix& random) {
   const bool closed = stroke.front().x == stroke.back().x && stroke.front().y == stroke.back().y;
   for (Knot& knot : stroke) {
     knot.x += deviation * random.normal();
@@ -250,7 +227,7 @@ void blur(Page& page, double share) {
   }
 }
 
-std::uint8_t render(std::uint8_t* image, Random random) {
+std::uint8_t render(std::uint8_t* image, SplitMix random) {
   const std::size_t digit = random.below(10);
   const std::vector<Style>& styles = styles_of_digits()[digit];
   const Style& style = styles[random.below(styles.size())];
@@ -280,12 +257,12 @@ ProceduralDigits render_digits(std::int64_t count, std::uint64_t seed) {
   ProceduralDigits digits{torch::empty({count, kSide, kSide}, torch::kUInt8), torch::empty({count}, torch::kUInt8)};
   auto* images = digits.images.data_ptr<std::uint8_t>();
   auto* labels = digits.labels.data_ptr<std::uint8_t>();
-  const std::uint64_t stream = Random(seed).next();
+  const std::uint64_t stream = SplitMix(seed).next();
   at::parallel_for(0, count, 256, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       // Each image has its own numbers, so that it does not matter which thread draws it.
-      const std::uint64_t own = Random(stream ^ static_cast<std::uint64_t>(i)).next();
-      labels[i] = render(images + i * kSide * kSide, Random(own));
+      const std::uint64_t own = SplitMix(stream ^ static_cast<std::uint64_t>(i)).next();
+      labels[i] = render(images + i * kSide * kSide, SplitMix(own));
     }
   });
   return digits;

@@ -16,12 +16,6 @@ namespace {
 // "auto" enumerates only what takes milliseconds.
 constexpr double kFewWorlds = 1 << 16;
 
-std::vector<std::int64_t> natural_order(const Space& space) {
-  std::vector<std::int64_t> order(static_cast<std::size_t>(space.variables()));
-  std::iota(order.begin(), order.end(), 0);
-  return order;
-}
-
 // Chooses the variables of a space in their own order; `weigh` gives the log-probabilities of the next one.
 class StepwiseRollout final : public Rollout {
  public:
@@ -59,7 +53,7 @@ torch::Tensor normalised(const torch::Tensor& log_weights) {
 class ExactPrediction final : public SequenceModel {
  public:
   ExactPrediction(std::shared_ptr<const ExactInference> inference, const Space& outputs, bool rollouts)
-      : SequenceModel(outputs, natural_order(outputs)), inference_(std::move(inference)), rollouts_(rollouts) {}
+      : SequenceModel(outputs), inference_(std::move(inference)), rollouts_(rollouts) {}
 
   torch::Tensor log_prob(const Context& context, const torch::Tensor& values) override {
     return inference_->log_prob(context.beliefs, values);
@@ -92,7 +86,7 @@ class ExactPrediction final : public SequenceModel {
 class ExactExplanation final : public SequenceModel {
  public:
   ExactExplanation(std::shared_ptr<const ExactInference> inference, const Space& worlds)
-      : SequenceModel(worlds, natural_order(worlds)), inference_(std::move(inference)) {}
+      : SequenceModel(worlds), inference_(std::move(inference)) {}
 
   torch::Tensor log_prob(const Context& context, const torch::Tensor& values) override {
     const auto agrees = inference_->log_prob(certain_beliefs(values, space()), context.outputs);  // 0 or -inf

@@ -50,6 +50,12 @@ std::vector<torch::Tensor> parameters_of(const InferenceModel& model) {
   return parameters;
 }
 
+// For networks that normalise by the batch while they learn; perception learns through q as it is at rest.
+void set_training(const InferenceModel& model, bool learns) {
+  model.prediction->train(learns);
+  if (model.explanation) model.explanation->train(learns);
+}
+
 // Losses and their gradients, added up one after another.
 class SumOfGradients {
  public:
@@ -95,36 +101,58 @@ torch::Tensor squared_log_ratio(const torch::Tensor& log_q, const torch::Tensor&
 }
 
 AmortizedLoss::AmortizedLoss(const Problem& problem, InferenceModel model, std::unique_ptr<BeliefPrior> prior,
-                             AmortizedOptions options, std::int64_t steps, at::Generator generator)
+                             AmortizedOptions options, UpdateCounts updates, at::Generator generator)
     : problem_(problem),
       model_(std::move(model)),
       prior_(std::move(prior)),
       options_(std::move(options)),
       matches_(learns_to_explain(model_)),
       optimizer_(parameters_of(model_)),
-      steps_(steps),
+      updates_(updates),
       generator_(std::move(generator)) {
+  set_training(model_, false);
   if (!options_.prunes()) return;
   pruner_ = problem.pruner();
   if (!pruner_) throw UsageError("q.variant=prune: this problem has no pruner; use explain");
   pruning_ = std::make_unique<SymbolicPruning>(*pruner_);
 }
 
+Exercise Exercise::rows(std::int64_t begin, std::int64_t end) const {
+  const auto part = [&](const torch::Tensor& all) { return all.defined() ? all.slice(0, begin, end) : all; };
+  return {part(beliefs), part(worlds), part(outputs), part(queries), part(trace)};
+}
+
 double AmortizedLoss::update(const torch::Tensor& more) {
   prior_->fit();
-  auto beliefs = prior_->sample(options_.samples, generator_);
-  if (more.defined()) beliefs = torch::cat({beliefs, more});
-  const auto worlds = sample_worlds(beliefs, generator_);
-  return update_on(beliefs, worlds, problem_.apply_batch(worlds));
+  auto [beliefs, worlds] = prior_->sample_with_worlds(options_.samples, generator_);
+  if (more.defined()) {
+    beliefs = torch::cat({beliefs, more});
+    worlds = torch::cat({worlds, sample_worlds(more, generator_)});
+  }
+  Exercise exercise{beliefs, worlds, {}};
+  if (options_.queries) exercise.queries = problem_.draw_queries(beliefs.size(0), generator_);
+  exercise.outputs =
+      exercise.queries.defined() ? problem_.answer(worlds, exercise.queries) : problem_.apply_batch(worlds);
+  if (options_.trace > 0) {
+    const auto trace = problem_.trace(worlds, exercise.queries);
+    if (!trace.defined()) throw UsageError("q.trace: this problem has no intermediate results to tell of");
+    const auto share = static_cast<double>(options_.trace) / static_cast<double>(trace.size(1));
+    exercise.trace = trace.masked_fill(torch::rand(trace.sizes(), generator_) >= share, kUnset);
+  }
+  return update_on(exercise);
 }
 
-torch::Tensor AmortizedLoss::prediction(const torch::Tensor& beliefs, const torch::Tensor& outputs) {
-  return log_prob(*model_.prediction, beliefs, outputs, matches_ ? pruning_.get() : nullptr);
+torch::Tensor AmortizedLoss::prediction(const Context& context, const torch::Tensor& outputs) {
+  return log_prob(*model_.prediction, context, outputs, matches_ ? pruning_.get() : nullptr);
 }
 
-torch::Tensor AmortizedLoss::q_loss(const torch::Tensor& beliefs, const torch::Tensor& worlds,
-                                    const torch::Tensor& outputs) {
-  if (!matches_) return -prediction(beliefs, outputs).mean();
+torch::Tensor AmortizedLoss::q_loss(const Exercise& exercise) {
+  const auto& [beliefs, worlds, outputs, queries, trace] = exercise;
+  if (!matches_) {
+    if (!trace.defined()) return -prediction(exercise.context(), outputs).mean();
+    const auto traced = model_.prediction->log_prob_with_trace(exercise.context(), outputs, trace);
+    return -traced.values.mean() - options_.trace_weight * traced.trace.mean();
+  }
   auto &predict = *model_.prediction, &explain = *model_.explanation;
   torch::Tensor loss = torch::zeros({}, beliefs.options());
   if (options_.matching == "forward_kl" || options_.policy != "on") {
@@ -148,19 +176,18 @@ torch::Tensor AmortizedLoss::q_loss(const torch::Tensor& beliefs, const torch::T
   return loss;
 }
 
-double AmortizedLoss::update_on(const torch::Tensor& beliefs, const torch::Tensor& worlds,
-                                const torch::Tensor& outputs) {
-  const auto samples = beliefs.size(0);
-  const auto chunk = options_.chunk > 0 ? std::max<std::int64_t>(1, options_.chunk / outputs.size(1)) : samples;
+double AmortizedLoss::update_on(const Exercise& exercise) {
+  const auto samples = exercise.beliefs.size(0);
+  const auto chunk =
+      options_.chunk > 0 ? std::max<std::int64_t>(1, options_.chunk / exercise.outputs.size(1)) : samples;
   const auto chunks = (samples + chunk - 1) / chunk;
   const auto parameters = parameters_of(model_);
   const auto loss_of = [&](std::int64_t index) {
     const auto begin = index * chunk, end = std::min(begin + chunk, samples);
-    const auto part = [&](const torch::Tensor& all) { return all.slice(0, begin, end); };
-    const ReducedPrecision precision(options_.precision == "bf16", beliefs.device().type());
-    return q_loss(part(beliefs), part(worlds), part(outputs)) *
-           (static_cast<double>(end - begin) / static_cast<double>(samples));
+    const ReducedPrecision precision(options_.precision == "bf16", exercise.beliefs.device().type());
+    return q_loss(exercise.rows(begin, end)) * (static_cast<double>(end - begin) / static_cast<double>(samples));
   };
+  set_training(model_, true);
   // Gradients are added up in the order of the chunks within a share, and shares in their own order.
   std::vector<std::unique_ptr<SumOfGradients>> shares(static_cast<std::size_t>(chunks));
   const auto work = [&](std::int64_t begin, std::int64_t end) {
@@ -175,6 +202,7 @@ double AmortizedLoss::update_on(const torch::Tensor& beliefs, const torch::Tenso
   } else {
     work(0, chunks);
   }
+  set_training(model_, false);
   double value = 0;
   optimizer_.zero_gradients();
   for (const auto& share : shares) {
@@ -182,10 +210,19 @@ double AmortizedLoss::update_on(const torch::Tensor& beliefs, const torch::Tenso
   }
   if (!std::isfinite(value)) throw Error("q: the loss is not a finite number; a lower q.lr may help");
   if (options_.clip > 0) torch::nn::utils::clip_grad_norm_(parameters_of(model_), options_.clip);
-  const auto rate = options_.schedule.at(step_++, steps_);
-  optimizer_.step(rate.learning_rate, rate.beta1);
+  const auto [learning_rate, beta1] = rate();
+  ++step_;
+  optimizer_.step(learning_rate, beta1);
   optimizer_.zero_gradients();
   return value;
+}
+
+Schedule::Rate AmortizedLoss::rate() const {
+  if (options_.joint_lr == 0) return options_.schedule.at(step_, updates_.before + updates_.beside);
+  if (step_ < updates_.before) return options_.schedule.at(step_, updates_.before);
+  auto anew = options_.schedule;
+  anew.lr = options_.joint_lr;
+  return anew.at(step_ - updates_.before, updates_.beside);
 }
 
 double AmortizedLoss::learn(const torch::Tensor& beliefs) {
@@ -197,7 +234,7 @@ double AmortizedLoss::learn(const torch::Tensor& beliefs) {
 torch::Tensor AmortizedLoss::loss(const torch::Tensor& beliefs, const Observations& observations) {
   const FrozenParameters frozen(*model_.prediction);
   const ReducedPrecision precision(options_.precision == "bf16", beliefs.device().type());
-  return -observations.log_prob(prediction(beliefs, observations.outputs)).mean();
+  return -observations.log_prob(prediction({beliefs, {}, observations.queries}, observations.outputs)).mean();
 }
 
 NamedTensors AmortizedLoss::state() const {

@@ -20,8 +20,11 @@ namespace anesi {
 
 struct AmortizedOptions {
   Schedule schedule;
+  double joint_lr = 0;
   std::int64_t samples = 600, chunk = 0;
-  bool frozen = false, perceived = false;
+  bool frozen = false, perceived = false, queries = true;
+  std::int64_t trace = 0;
+  double trace_weight = 0.3;
   std::string variant = "predict";
   std::string matching = "joint";
   std::string policy = "off";
@@ -33,6 +36,8 @@ struct AmortizedOptions {
 
   void describe(OptionTable& table) {
     schedule.describe(table);
+    table.add("joint_lr", joint_lr, {0, 10},
+              "learning rate at which the schedule begins anew when perception starts to learn; 0: it goes on");
     table.add("samples", samples, {1, 1000000}, "beliefs sampled for an update of q");
     table.add(
         "chunk", chunk, {0, 1000000000},
@@ -40,6 +45,8 @@ struct AmortizedOptions {
         "results by rounding alone, and what is drawn where q's own samples are learned from");
     table.add("frozen", frozen, "train q before perception only, not beside it");
     table.add("perceived", perceived, "learn from the beliefs that perception emits too, beside those of the prior");
+    table.add("queries", queries,
+              "ask random questions of sampled worlds, where the problem has such, not its own alone");
     table.add("variant", variant, {"predict", "explain", "prune"},
               "q(y|P) alone; with an explanation model q(w|y,P); and with the problem's pruner");
     table.add(
@@ -51,21 +58,41 @@ struct AmortizedOptions {
     table.add("prediction_weight", prediction_weight, {0, 1000},
               "of the prediction model's cross-entropy beside joint matching");
     table.add("temperature", temperature, {0.01, 100}, "at which q's own samples are drawn");
+    table.add("trace", trace, {0, 1000000},
+              "intermediate results of c that q is told of each sampled world, drawn at random; 0: none");
+    table.add("trace_weight", trace_weight, {0, 1000}, "of each of them beside the output");
     table.add("clip", clip, {0, 1000000}, "largest norm of an update's gradient; 0: no limit");
   }
 };
 
+// What q learns from in a step.
+struct Exercise {
+  torch::Tensor beliefs, worlds, outputs;  // with outputs = c(worlds)
+  torch::Tensor queries = {}, trace = {};  // undefined where the problem has none
+
+  Exercise rows(std::int64_t begin, std::int64_t end) const;
+  Context context() const { return {beliefs, {}, queries}; }
+};
+
+// How often q will be updated before perception learns and beside it, for its schedule.
+struct UpdateCounts {
+  UpdateCounts(std::int64_t alone, std::int64_t with_perception = 0)  // NOLINT(google-explicit-constructor)
+      : before(alone), beside(with_perception) {}
+
+  std::int64_t before, beside;
+};
+
 class AmortizedLoss final : public QueryLoss {
  public:
-  // `steps` is how often q will be updated in all, for its schedule. The problem outlives it.
+  // The problem outlives it.
   AmortizedLoss(const Problem& problem, InferenceModel model, std::unique_ptr<BeliefPrior> prior,
-                AmortizedOptions options, std::int64_t steps, at::Generator generator);
+                AmortizedOptions options, UpdateCounts updates, at::Generator generator);
 
   // Algorithm 1: fits the prior, samples beliefs from it and worlds from them, applies c, and takes one step on q, on
   // `more` beliefs too where they are given. Returns the loss.
   double update(const torch::Tensor& more = {});
-  // The last part of it: one step on the given beliefs, worlds and their outputs.
-  double update_on(const torch::Tensor& beliefs, const torch::Tensor& worlds, const torch::Tensor& outputs);
+  // The last part of it: one step on what was sampled.
+  double update_on(const Exercise& exercise);
 
   double learn(const torch::Tensor& beliefs) override;
   torch::Tensor loss(const torch::Tensor& beliefs, const Observations& observations) override;
@@ -77,9 +104,11 @@ class AmortizedLoss final : public QueryLoss {
 
  private:
   // log q(y|P) as it is learned: under the pruner where q has an explanation model to learn beside it.
-  torch::Tensor prediction(const torch::Tensor& beliefs, const torch::Tensor& outputs);
+  torch::Tensor prediction(const Context& context, const torch::Tensor& outputs);
   // What update_on minimises.
-  torch::Tensor q_loss(const torch::Tensor& beliefs, const torch::Tensor& worlds, const torch::Tensor& outputs);
+  torch::Tensor q_loss(const Exercise& exercise);
+  // Of the step that comes next.
+  Schedule::Rate rate() const;
 
   const Problem& problem_;
   InferenceModel model_;
@@ -89,7 +118,8 @@ class AmortizedLoss final : public QueryLoss {
   std::unique_ptr<Pruning> pruning_;  // null with it
   bool matches_;                      // whether an explanation model is learned too
   Adam optimizer_;
-  std::int64_t step_ = 0, steps_;
+  UpdateCounts updates_;
+  std::int64_t step_ = 0;
   at::Generator generator_;
 };
 

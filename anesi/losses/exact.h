@@ -16,6 +16,7 @@ class ExactLoss final : public QueryLoss {
 
   double learn(const torch::Tensor&) override { return std::numeric_limits<double>::quiet_NaN(); }
   torch::Tensor loss(const torch::Tensor& beliefs, const Observations& observations) override {
+    TORCH_CHECK(!observations.queries.defined(), "loss=exact answers only what the problem asks");
     return -observations.log_prob(exact_->log_prob(beliefs, observations.outputs)).mean();
   }
   NamedTensors state() const override { return {}; }

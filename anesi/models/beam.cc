@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "anesi/models/next_choice.h"
+
 namespace anesi {
 namespace {
 
@@ -12,7 +14,10 @@ Beam greedy(SequenceModel& model, const Context& context, const Pruning* pruning
   auto values = torch::full({context.size(), model.space().variables()}, kUnset, options.dtype(torch::kInt64));
   auto total = torch::zeros({context.size()}, options);
   for (const auto variable : model.order()) {
-    const auto [best, value] = rollout->next_log_probs().max(1);
+    const auto choice = next_choice(*rollout);
+    if (choice.all_ended()) return {closed(values).unsqueeze(1), total.unsqueeze(1)};
+    const auto [best, place] = choice.log_probs.max(1);
+    const auto value = choice.values(place);
     total += best;
     values.select(1, variable).copy_(value);
     rollout->advance(value);
@@ -38,16 +43,18 @@ Search search(SequenceModel& model, const Context& context, torch::Tensor total,
   auto origin = torch::arange(batch * found, integers);
   const auto first_row = torch::arange(batch, integers).unsqueeze(1);  // of each example, divided by found
   for (const auto variable : model.order()) {
-    const auto log_probs = rollout->next_log_probs();  // [batch * found, domain]
-    const auto domain = log_probs.size(1);
-    const auto candidates = (total.view({-1, 1}) + log_probs).view({batch, found * domain});
+    auto choice = next_choice(*rollout);  // of batch * found rows
+    if (choice.all_ended()) return {closed(values), total, origin};
+    const auto domain = choice.log_probs.size(1);
+    const auto candidates = (total.view({-1, 1}) + choice.log_probs).view({batch, found * domain});
     const auto kept = std::min(width, found * domain);
     torch::Tensor index;  // [batch, kept], of the candidates
     std::tie(total, index) = candidates.topk(kept, 1, /*largest=*/true, /*sorted=*/true);
     // A place that nothing fills follows the best one, at -inf, so that every row stays a prefix that can be completed.
     index = index.where(total.isneginf().logical_not(), index.slice(1, 0, 1));
-    const auto value = index.remainder(domain).view(-1);
     const auto rows = (first_row * found + index.div(domain, "floor")).view(-1);
+    if (choice.ended.defined()) choice.ended = choice.ended.index_select(0, rows);
+    const auto value = choice.values(index.remainder(domain).view(-1));
     values = values.index_select(0, rows);
     origin = origin.index_select(0, rows);
     rollout->select(rows);

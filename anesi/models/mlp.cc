@@ -7,12 +7,6 @@
 namespace anesi {
 namespace {
 
-std::vector<std::int64_t> natural_order(const Space& space) {
-  std::vector<std::int64_t> order(static_cast<std::size_t>(space.variables()));
-  std::iota(order.begin(), order.end(), 0);
-  return order;
-}
-
 torch::nn::Sequential factor_network(std::int64_t inputs, std::int64_t outputs, const MlpOptions& options) {
   torch::nn::Sequential network;
   for (std::int64_t layer = 0; layer < options.layers; ++layer) {
@@ -50,7 +44,7 @@ class MlpRollout final : public Rollout {
 };
 
 Mlp::Mlp(const Space& worlds, const Space& outputs, bool explains, const MlpOptions& options)
-    : SequenceModel(explains ? worlds : outputs, natural_order(explains ? worlds : outputs)), outputs_(outputs) {
+    : SequenceModel(explains ? worlds : outputs), outputs_(outputs) {
   auto inputs = worlds.variables() * worlds.largest_domain();
   if (explains) inputs = std::accumulate(outputs.domains().begin(), outputs.domains().end(), inputs);
   for (std::int64_t variable = 0; variable < space().variables(); ++variable) {

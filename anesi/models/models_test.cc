@@ -75,7 +75,9 @@ InferenceModel build(const Case& the_case, const Problem& problem) {
 
 // Whether an architecture is for problems like this at all.
 bool fits(const Case& the_case) {
-  return the_case.architecture != "pairwise" || (the_case.problem == "pairs" && !the_case.explains);
+  if (the_case.architecture == "pairwise") return the_case.problem == "pairs" && !the_case.explains;
+  return the_case.architecture != "grid" &&
+         the_case.architecture != "resnet";  // for walks; they have tests of their own
 }
 
 // Every architecture on every problem, as prediction and as explanation; or those of them that `wanted` says.

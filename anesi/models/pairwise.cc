@@ -26,16 +26,10 @@ class FactorRollout final : public Rollout {
   std::int64_t variable_ = 0;
 };
 
-std::vector<std::int64_t> output_order(const Space& outputs) {
-  std::vector<std::int64_t> order(static_cast<std::size_t>(outputs.variables()));
-  std::iota(order.begin(), order.end(), 0);
-  return order;
-}
-
 }  // namespace
 
 Pairwise::Pairwise(const Problem& problem, const PairwiseOptions& options)
-    : SequenceModel(problem.outputs(), output_order(problem.outputs())),
+    : SequenceModel(problem.outputs()),
       values_(problem.worlds().largest_domain()),
       emitted_(problem.outputs().largest_domain()) {
   const auto pairs = problem.pairs();

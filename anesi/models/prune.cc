@@ -7,6 +7,7 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/thread_pool.h"
+#include "anesi/models/next_choice.h"
 
 namespace anesi {
 namespace {
@@ -25,6 +26,8 @@ class SymbolicRollout final : public Rollout {
     const auto allowed = ask(log_probs.size(1)).to(log_probs.device());
     return restrict_choice(log_probs, allowed);
   }
+
+  torch::Tensor ended() const override { return rollout_->ended(); }
 
   void advance(const torch::Tensor& values) override {
     chosen_.select(1, variable()).copy_(values);
@@ -45,7 +48,10 @@ class SymbolicRollout final : public Rollout {
   // Which values of the next variable each row may take, bool [rows, domain].
   torch::Tensor ask(std::int64_t domain) const {
     const auto rows = chosen_.size(0);
-    auto allowed = torch::zeros({rows, domain}, torch::kBool);
+    // Nothing is left to choose for a row that ended, and nothing to forbid.
+    const auto ended = this->ended();
+    auto allowed = ended.defined() ? ended.to(torch::kCPU).unsqueeze(1).repeat({1, domain})
+                                   : torch::zeros({rows, domain}, torch::kBool);
     auto* const masks = allowed.mutable_data_ptr<bool>();
     const auto row_of = [](const torch::Tensor& matrix, std::int64_t row) {
       return Values(matrix.const_data_ptr<std::int64_t>() + row * matrix.size(1),
@@ -54,6 +60,7 @@ class SymbolicRollout final : public Rollout {
     parallel_for(rows, 64, [&](std::int64_t begin, std::int64_t end) {
       for (auto row = begin; row < end; ++row) {
         const Mask mask(masks + row * domain, static_cast<std::size_t>(domain));
+        if (mask[0]) continue;
         const auto partial = row_of(chosen_, row);
         if (outputs_.defined()) {
           pruner_.allow_worlds(row_of(outputs_, row), partial, variable(), mask);
@@ -103,7 +110,7 @@ torch::Tensor log_prob(SequenceModel& model, const Context& context, const torch
   auto total = torch::zeros({context.size()}, context.beliefs.options());
   for (const auto variable : model.order()) {
     const auto value = values.select(1, variable);
-    total = total + rollout->next_log_probs().gather(1, value.unsqueeze(1)).squeeze(1);
+    total = total + next_choice(*rollout).log_prob(value);
     rollout->advance(value);
   }
   return total;

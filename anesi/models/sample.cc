@@ -1,6 +1,7 @@
 #include "anesi/models/sample.h"
 
 #include "anesi/core/beliefs.h"
+#include "anesi/models/next_choice.h"
 
 namespace anesi {
 
@@ -12,12 +13,14 @@ Samples sample(SequenceModel& model, const Context& context, const at::Generator
   auto values = torch::full({batch, model.space().variables()}, kUnset, options.dtype(torch::kInt64));
   auto total = torch::zeros({batch}, options);
   for (const auto variable : model.order()) {
-    const auto log_probs = rollout->next_log_probs();  // [batch, domain]
-    const auto tempered = temperature == 1 ? log_probs.detach() : (log_probs.detach() / temperature).log_softmax(1);
-    const auto chosen = sample_worlds(tempered.exp().unsqueeze(1), generator);  // [batch, 1]
-    total = total + log_probs.gather(1, chosen).squeeze(1);
-    values.select(1, variable).copy_(chosen.squeeze(1));
-    rollout->advance(chosen.squeeze(1));
+    const auto choice = next_choice(*rollout);
+    if (choice.all_ended()) return {closed(values), total};
+    const auto log_probs = choice.log_probs.detach();  // [batch, domain]
+    const auto tempered = temperature == 1 ? log_probs : (log_probs / temperature).log_softmax(1);
+    const auto chosen = choice.values(sample_worlds(tempered.exp().unsqueeze(1), generator).squeeze(1));
+    total = total + choice.log_prob(chosen);
+    values.select(1, variable).copy_(chosen);
+    rollout->advance(chosen);
   }
   return {values, total};
 }

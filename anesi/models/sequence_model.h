@@ -8,6 +8,7 @@
 #include <torch/torch.h>
 
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -18,11 +19,13 @@ namespace anesi {
 
 // What a model is told: beliefs and, for an explanation, the outputs that are to be explained.
 struct Context {
-  Context(torch::Tensor given, torch::Tensor explained = {})  // NOLINT(google-explicit-constructor)
-      : beliefs(std::move(given)), outputs(std::move(explained)) {}
+  Context(torch::Tensor given, torch::Tensor explained = {},
+          torch::Tensor asked = {})  // NOLINT(google-explicit-constructor)
+      : beliefs(std::move(given)), outputs(std::move(explained)), queries(std::move(asked)) {}
 
   torch::Tensor beliefs;  // [batch, worlds, domain]
   torch::Tensor outputs;  // int64 [batch, outputs]; undefined for a prediction
+  torch::Tensor queries;  // what each row asks of its world (Problem::draw_queries); undefined: what the problem asks
 
   std::int64_t size() const { return beliefs.size(0); }
   bool explains() const { return outputs.defined(); }
@@ -39,12 +42,18 @@ class Rollout {
   virtual void advance(const torch::Tensor& values) = 0;
   // Keeps the given rows, in that order; a row may be named more than once. int64 [new rows].
   virtual void select(const torch::Tensor& rows) = 0;
+  // Which rows ended before the next variable, bool [rows]: kNone is all that is left to them, which advance() is then
+  // told. Undefined, as it is by default, where no point ends early.
+  virtual torch::Tensor ended() const { return {}; }
 };
 
 class SequenceModel : public torch::nn::Module {
  public:
-  explicit SequenceModel(Space space, std::vector<std::int64_t> order)
-      : space_(std::move(space)), order_(std::move(order)) {}
+  SequenceModel(Space space, std::vector<std::int64_t> order) : space_(std::move(space)), order_(std::move(order)) {}
+  // From the first variable to the last.
+  explicit SequenceModel(Space space) : space_(std::move(space)), order_(static_cast<std::size_t>(space_.variables())) {
+    std::iota(order_.begin(), order_.end(), 0);
+  }
 
   const Space& space() const { return space_; }
   // The variables in the order in which they are chosen.
@@ -55,6 +64,16 @@ class SequenceModel : public torch::nn::Module {
 
   // One row for each of the context. The rollout refers to this model, which must outlive it.
   virtual std::unique_ptr<Rollout> begin(const Context& context) = 0;
+
+  // log_prob(), and in the same pass that of what is known on the way to the outputs (Problem::trace), summed over what
+  // is not kUnset there; [batch] each. Only for models of such problems.
+  struct Traced {
+    torch::Tensor values, trace;
+  };
+  virtual Traced log_prob_with_trace(const Context& /*context*/, const torch::Tensor& /*values*/,
+                                     const torch::Tensor& /*trace*/) {
+    TORCH_CHECK(false, "this model knows nothing of how its outputs come about");
+  }
 
   // Whether begin() works: a model may know the probability of any point and yet have no way to choose one.
   virtual bool has_rollouts() const { return true; }

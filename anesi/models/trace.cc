@@ -7,6 +7,7 @@ void follow(SequenceModel& model, const Context& context, Values point, const Pr
             std::vector<TracedStep>& steps) {
   const auto plain = model.begin(context), pruned = begin(model, context, pruning);
   for (const auto variable : model.order()) {
+    if (point[static_cast<std::size_t>(variable)] == kNone) break;
     const auto free = plain->next_log_probs()[0].to(torch::kCPU, torch::kFloat64),
                kept = pruned->next_log_probs()[0].to(torch::kCPU, torch::kFloat64);
     TracedStep step{!context.explains(), variable, {}, {}, point[static_cast<std::size_t>(variable)]};

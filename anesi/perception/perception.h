@@ -10,6 +10,10 @@ class Perception : public torch::nn::Module {
   // [batch, …] -> beliefs [batch, variables, largest domain], rows summing to one.
   virtual torch::Tensor forward(const torch::Tensor& inputs) = 0;
 
+  // What its last layers are told of each variable, [batch, variables, features]. Buys refine.labels=kinds. Default: it
+  // does not say (undefined).
+  virtual torch::Tensor features(const torch::Tensor& /*inputs*/) { return {}; }
+
   // Whether each variable has its own slice of the input, [batch, variables, …], and its belief depends on that alone.
   // Variables of many examples can then be mixed in one batch, [rows, 1, …].
   virtual bool separable() const { return false; }

@@ -16,6 +16,7 @@ std::unique_ptr<BeliefPrior> make_prior(const Space& worlds, const PriorOptions&
   if (options.kind == "fixed") return std::make_unique<FixedDirichlet>(worlds, options.concentration);
   if (options.kind == "observed") return std::make_unique<ObservedBeliefs>(worlds, options.fit.window);
   if (options.kind == "certain") return std::make_unique<CertainBeliefs>(worlds);
+  if (options.kind == "palette") return std::make_unique<PalettePrior>(worlds, options.palette);
   throw UsageError("there is no prior " + options.kind);
 }
 

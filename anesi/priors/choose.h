@@ -5,6 +5,7 @@
 
 #include "anesi/options/option_table.h"
 #include "anesi/priors/dirichlet.h"
+#include "anesi/priors/palette.h"
 #include "anesi/priors/prior.h"
 
 namespace anesi {
@@ -14,11 +15,12 @@ struct PriorOptions {
   double concentration = 0.2;
   std::string method = "adam";
   DirichletFit fit;
+  PaletteOptions palette;
 
   void describe(OptionTable& table) {
-    table.add("kind", kind, {"fitted", "fixed", "observed", "certain"},
+    table.add("kind", kind, {"fitted", "fixed", "observed", "certain", "palette"},
               "where q's training beliefs come from: a Dirichlet fitted to what perception emits, a fixed Dirichlet, "
-              "what perception emits itself (no prior), or worlds alone");
+              "what perception emits itself (no prior), worlds alone, or a few beliefs laid out in blobs over a grid");
     table.add("concentration", concentration, {1e-4, 1e4}, "of the fixed Dirichlet");
     table.add("method", method, {"adam", "newton"}, "how the Dirichlet is fitted");
     table.add("window", fit.window, {1, 10000000}, "beliefs that the fit, or the observed prior, remembers");

@@ -6,9 +6,15 @@
 
 #include <mutex>
 
+#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 
 namespace anesi {
+
+SampledWorlds BeliefPrior::sample_with_worlds(std::int64_t count, at::Generator generator) {
+  const auto beliefs = sample(count, generator);
+  return {beliefs, sample_worlds(beliefs, std::move(generator))};
+}
 
 torch::Tensor saved_tensor(const NamedTensors& state, const std::string& name, torch::ScalarType type,
                            torch::IntArrayRef shape) {

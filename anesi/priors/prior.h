@@ -20,6 +20,12 @@
 
 namespace anesi {
 
+// Beliefs, and a world of each.
+struct SampledWorlds {
+  torch::Tensor beliefs;  // [count, variables, domain], float
+  torch::Tensor worlds;   // int64 [count, variables]
+};
+
 class BeliefPrior {
  public:
   virtual ~BeliefPrior() = default;
@@ -31,6 +37,11 @@ class BeliefPrior {
   // [count, variables, domain], float. One draw of the generator decides all of them; an undefined generator means
   // torch's own.
   virtual torch::Tensor sample(std::int64_t count, at::Generator generator) = 0;
+
+  // The same with a world of each belief. By default every variable of it is drawn by itself, as p(w|P) says. A prior
+  // may tie variables instead: each is still distributed as its belief says, but what is uncertain about several of
+  // them is one question, as it is where perception takes one kind of thing for another.
+  virtual SampledWorlds sample_with_worlds(std::int64_t count, at::Generator generator);
 
   // Everything that sampling and further fitting depend on: a resumed run continues bit for bit on the same kind of
   // machine.

@@ -24,6 +24,14 @@
 
 namespace anesi {
 
+// A prediction and what it was made from, for a picture of it.
+struct PredictionPicture {
+  torch::Tensor inputs;  // [1, …]
+  std::vector<std::int64_t> read, predicted;
+  std::vector<std::int64_t> label;  // empty where it is not known
+  std::vector<double> matters;      // how much each world variable matters to the prediction
+};
+
 struct Task {
   std::unique_ptr<Problem> problem = {};
   std::function<std::shared_ptr<Perception>()> make_perception = {};  // untrained, its weights from torch's generator
@@ -38,8 +46,12 @@ struct Task {
   std::function<std::string(Values)> lay_out_world = {};
   // What variables are called; by default "variable 7" and "output 7", counted from 1.
   std::function<std::string(std::int64_t)> name_variable = {}, name_output = {};
+  // What a value of a world variable is called; by default its number.
+  std::function<std::string(std::int64_t)> name_value = {};
   // A picture (SVG) of an input [1, …], how it was read and the world that explains it.
   std::function<std::string(const torch::Tensor& inputs, Values read, Values explained)> draw = {};
+  // A picture (SVG) of a prediction by q alone, where explanations by search are out of reach.
+  std::function<std::string(const PredictionPicture&)> draw_prediction = {};
   // Where all labels are about one output: that output. Empty elsewhere.
   std::vector<std::int64_t> question = {};
   // An output as people write it, back to values; by default numbers with spaces or commas between. Throws UsageError.
@@ -47,6 +59,10 @@ struct Task {
   // Inputs changed in ways that leave their worlds as they are, for a phase that asks for it. Reproducible by the
   // generator.
   std::function<torch::Tensor(const torch::Tensor& inputs, at::Generator)> augment = {};
+  // Random pieces of examples that are smaller problems of the same kind (a window of a map with a piece of its path),
+  // and that problem: what training may look at instead of whole examples (train.pieces). Needs a q for every size.
+  std::function<Batch(const Dataset& data, const torch::Tensor& rows, at::Generator)> draw_pieces = {};
+  std::unique_ptr<Problem> piece = {};
   // Writes the data as files that other programs read.
   std::function<void(const std::filesystem::path& directory)> export_data = {};
 };

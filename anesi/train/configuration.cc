@@ -41,6 +41,7 @@ void ModelOptions::describe(OptionTable& table) {
   for (const auto& [name, entry] : anesi::architectures()) names.push_back(name);
   table.add("architecture", architecture, names, "of q(y|P) and q(w|y,P)");
   table.add("pretrain", pretrain, {0, 100000000}, "updates of q before perception starts");
+  table.add("every", every, {1, 1000000}, "steps of perception for one update of q, where it is not frozen");
   amortized.describe(table);
 }
 
@@ -52,14 +53,19 @@ Configuration::Configuration(const std::string& task, const std::string& preset_
   table_.add("task.name", task_name, {task}, "the task");
   table_.add("preset", preset, {preset}, "where these options started from");
   table_.add("seed", seed, {0, std::int64_t{1} << 53}, "decides every random draw");
-  table_.add("loss", loss, {"amortized", "exact"},
-             "how labels reach perception: through q, or through exact inference where the problem allows it");
+  table_.add("loss", loss, {"amortized", "exact", "rloo", "amortized+rloo"},
+             "how labels reach perception: through q, through exact inference where the problem allows it, by drawing "
+             "worlds and "
+             "applying c (REINFORCE with a leave-one-out baseline), or through q and so at once");
   table_.add_group("task", *task_);
   table_.add_group("train", train);
   table_.add_group("q", q);
   table_.add_group("prior", prior);
+  table_.add_group("palette", prior.palette);
   table_.add_group("exact", exact);
+  table_.add_group("rloo", rloo);
   table_.add_group("refine", refine);
+  table_.add_group("kinds", refine.kinds);
   table_.add_group("eval", eval);
   for (const auto& [name, architecture] : anesi::architectures()) {
     table_.add_group(name, *(architectures_[name] = architecture.make()));

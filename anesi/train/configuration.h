@@ -11,6 +11,7 @@
 
 #include "anesi/exact/exact_model.h"
 #include "anesi/losses/amortized.h"
+#include "anesi/losses/rloo.h"
 #include "anesi/models/architecture.h"
 #include "anesi/optimize/schedule.h"
 #include "anesi/options/option_table.h"
@@ -29,7 +30,9 @@ struct TrainOptions {
   std::string precision = "f32";
   bool validation = false;
   bool negatives = true;
-  std::int64_t evaluate_every = 1;
+  bool pieces = false;
+  double entropy = 0, last_entropy = 0;
+  std::int64_t evaluate_every = 1, starts = 1, start_steps = 100;
 
   void describe(OptionTable& table) {
     table.add("epochs", epochs, {0, 1000000}, "passes over the training data");
@@ -46,13 +49,20 @@ struct TrainOptions {
               "hold out a sixth of the training data and evaluate on it while training, unless the data have a part "
               "for that");
     table.add("negatives", negatives, "train on labels that only say what the output is not, where there are such");
+    table.add("pieces", pieces, "learn from random pieces of examples, where a task has such, instead of whole ones");
+    table.add("entropy", entropy, {0, 10}, "weight of the beliefs' entropy, taken off the loss, at the start");
+    table.add("last_entropy", last_entropy, {0, 10}, "the same at the end; between, it changes by equal factors");
+    table.add("starts", starts, {1, 1000},
+              "perceptions that are begun, each from weights of its own; the one with the lowest loss is trained on");
+    table.add("start_steps", start_steps, {1, 1000000},
+              "steps after which they are compared, by the last quarter of them; q stays as it is meanwhile");
     table.add("evaluate_every", evaluate_every, {1, 1000000}, "epochs between evaluations");
   }
 };
 
 struct ModelOptions {
   std::string architecture = "transducer";
-  std::int64_t pretrain = 0;
+  std::int64_t pretrain = 0, every = 1;
   AmortizedOptions amortized;
 
   void describe(OptionTable& table);
@@ -70,6 +80,7 @@ struct ExactOptions {
 
 struct EvaluateOptions {
   std::int64_t beam = 16;
+  bool prune = false;
   double learned_threshold = 0;
   std::string decide = "symbolic";
   SearchLimits limits;
@@ -77,6 +88,7 @@ struct EvaluateOptions {
   void describe(OptionTable& table) {
     table.add("beam", beam, {1, 1000000},
               "width of the beam in the final evaluation and in predict; while training it is 1");
+    table.add("prune", prune, "choose outputs under the problem's pruner, also where q.variant is not prune");
     table.add("decide", decide, {"symbolic", "neural", "likelihood", "gap"},
               "what `accuracy` counts: the most likely world's output, q's most likely output or, where labels say "
               "whether an output holds, a threshold on its likelihood or on the gap to the best world that gives it, "
@@ -114,6 +126,7 @@ class Configuration {
   ModelOptions q;
   PriorOptions prior;
   ExactOptions exact;
+  RlooOptions rloo;
   RefineOptions refine;
   EvaluateOptions eval;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/seeded.h"
@@ -33,6 +34,13 @@ double milliseconds_per_query(Perception& perception, SequenceModel& model, cons
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
   return *middle;
+}
+
+// Whether outputs are what was observed, or as good in the true world, bool [batch].
+torch::Tensor right_outputs(const Problem& problem, const Batch& batch, const torch::Tensor& outputs) {
+  const auto same = batch.observations.agree(outputs);
+  if ((batch.worlds == kUnset).any().item<bool>()) return same;
+  return same.logical_or(problem.regret(batch.worlds, outputs) == 0);
 }
 
 // The probability that q gives to its own decision. Where the labels only say whether one output holds, that is the
@@ -69,7 +77,7 @@ Evaluation evaluate(const Problem& problem, Perception& perception, const Infere
     check_beliefs(beliefs, problem.worlds());
     const auto worlds = most_likely_worlds(beliefs);
     const auto& seen = batch.observations;
-    symbolic += seen.agree(problem.apply_batch(worlds)).sum().item<double>();
+    symbolic += right_outputs(problem, batch, problem.apply_batch(worlds)).sum().item<double>();
     read.push_back(worlds);
     const auto log_prob = model.prediction->log_prob(beliefs, seen.outputs);
     nll -= seen.log_prob(log_prob).sum().item<double>();
@@ -77,7 +85,7 @@ Evaluation evaluate(const Problem& problem, Perception& perception, const Infere
     if (chooses) {
       const auto beam = beam_search(*model.prediction, beliefs, settings.beam, settings.pruning);
       predicted = beam.values.select(1, 0);
-      hits.push_back(seen.agree(predicted));
+      hits.push_back(right_outputs(problem, batch, predicted));
       confidences.push_back(confidence(seen, predicted, beam.log_prob.select(1, 0), log_prob));
     } else {
       // All that can be said is whether the label's output is more likely than not.
@@ -110,6 +118,7 @@ Evaluation evaluate(const Problem& problem, Perception& perception, const Infere
   result.per_variable = share_right(torch::cat(read), data.worlds, names);
   result.nll = nll / examples;
   result.ece = expected_calibration_error(torch::cat(confidences), right);
+  if (!settings.q_learned) result.neural = result.nll = result.ece = std::numeric_limits<double>::quiet_NaN();
   if (explains) {
     result.sampled = data.size() * settings.explanations;
     result.explanation = share_right(torch::cat(explained), data.worlds, names);

@@ -35,6 +35,7 @@ struct EvaluateSettings {
   bool time_queries = false;
   const Decision* decision = nullptr;  // null: `decided` is left empty
   bool headline_is_neural = false;     // where there is no decision
+  bool q_learned = true;               // where it did not, what q says is left empty
 };
 
 // Puts perception in evaluation mode and leaves it there.

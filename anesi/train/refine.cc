@@ -44,7 +44,17 @@ ExplainedLabels ExplainedLabels::from(const NamedTensors& state) {
 }
 
 ExplainedLabels explain_labels(const Problem& problem, Perception& perception, const Dataset& data,
-                               const SearchLimits& limits) {
+                               const RefineOptions& options, std::uint64_t seed, const QJudge* q_judge) {
+  if (options.labels == "kinds") {
+    const auto found =
+        explain_by_kinds(problem, perception, data, options.kinds, seeded(seed_for(seed, 0, -2)), q_judge);
+    return {found.rows, found.worlds, found.gap};
+  }
+  if (options.labels == "truth") {
+    const auto known = (data.worlds != kUnset).all(1).nonzero().squeeze(1);
+    return {known, data.worlds.index_select(0, known), 0};
+  }
+  const auto& limits = options.limits;
   const torch::NoGradGuard no_gradients;
   perception.eval();
   const auto rows = data.rows_that_hold();

@@ -17,6 +17,7 @@
 #include "anesi/options/option_table.h"
 #include "anesi/search/consistent_worlds.h"
 #include "anesi/tasks/task.h"
+#include "anesi/train/kinds.h"
 
 namespace anesi {
 
@@ -26,9 +27,14 @@ struct RefineOptions {
   Schedule schedule{.lr = 0.004, .shape = "one_cycle", .warmup = 0.1};
   double weight_decay = 0.05, smoothing = 0.05, average = 0, restart_gap = 0;
   SearchLimits limits;
+  std::string labels = "search";
+  KindsOptions kinds;
 
   void describe(OptionTable& table) {
     table.add("epochs", epochs, {0, 1000000}, "passes over the explained training data; 0: perception is not refined");
+    table.add("labels", labels, {"search", "kinds", "truth"},
+              "how labels are explained: each by a search for its most probable world; all at once by kinds of "
+              "variables that look alike; or by the true worlds, where the data have them (a ceiling, not a result)");
     table.add("batch", batch, {1, 1000000}, "world variables in a step");
     schedule.describe(table);
     table.add("weight_decay", weight_decay, {0, 10}, "decoupled (AdamW)");
@@ -59,9 +65,10 @@ struct ExplainedLabels {
   // Throws Error where something is missing.
   static ExplainedLabels from(const NamedTensors& state);
 };
-// Leaves perception in evaluation mode. Labels that only say what the output is not are left out.
+// As the options say. Leaves perception in evaluation mode. Labels that only say what the output is not are left out.
+// `q_judge` is for kinds.judge=q.
 ExplainedLabels explain_labels(const Problem& problem, Perception& perception, const Dataset& data,
-                               const SearchLimits& limits);
+                               const RefineOptions& options, std::uint64_t seed = 0, const QJudge* q_judge = nullptr);
 
 class Refinement {
  public:

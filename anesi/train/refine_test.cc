@@ -55,7 +55,7 @@ TEST(Refine, ALabelCorrectsWhatPerceptionAloneMisreads) {
   const auto task = sum_task();
   const auto data = all_sums();
   const auto perception = half_blind();
-  const auto labels = explain_labels(*task.problem, *perception, data, {});
+  const auto labels = explain_labels(*task.problem, *perception, data, RefineOptions());
   EXPECT_FALSE(torch::equal(most_likely_worlds(perception->forward(data.batch(0, 9).inputs)), data.worlds));
   EXPECT_TRUE(torch::equal(labels.rows, torch::arange(9)));
   EXPECT_TRUE(torch::equal(labels.worlds, data.worlds));
@@ -67,10 +67,12 @@ TEST(Refine, LeavesOutLabelsThatDoNotHoldAndThoseBeyondTheLimit) {
   auto data = all_sums();
   data.holds = torch::ones({9}, torch::kBool);
   data.holds[2] = false;
-  const auto labels = explain_labels(*task.problem, *half_blind(), data, {});
+  const auto labels = explain_labels(*task.problem, *half_blind(), data, RefineOptions());
   EXPECT_TRUE(torch::equal(labels.rows, torch::tensor({0, 1, 3, 4, 5, 6, 7, 8})));
   data.outputs[0] = 4;  // two images of 0 that are said to add up to 4: eighteen nats away
-  EXPECT_EQ(explain_labels(*task.problem, *half_blind(), data, {.nats = 10}).rows[0].item<std::int64_t>(), 1);
+  RefineOptions strict;
+  strict.limits.nats = 10;
+  EXPECT_EQ(explain_labels(*task.problem, *half_blind(), data, strict).rows[0].item<std::int64_t>(), 1);
 }
 
 class RefineInSomeWay : public testing::TestWithParam<std::tuple<int, bool, double, bool>> {};
@@ -87,7 +89,7 @@ TEST_P(RefineInSomeWay, LearnsTheExplanationsAndResumesBitForBit) {
   options.average = average;
   options.augment = true;
   options.schedule.lr = 0.1;
-  const auto labels = explain_labels(*task.problem, *half_blind(), data, {});
+  const auto labels = explain_labels(*task.problem, *half_blind(), data, RefineOptions());
   const auto make = [&] { return std::make_unique<Refinement>(options, task, *half_blind(), data, labels, 3); };
   const auto straight = make();
   while (straight->steps_done() < straight->steps()) straight->step();
@@ -122,7 +124,7 @@ TEST(Refine, SaysWhatItLacks) {
   EXPECT_THROW(Refinement(options, task, *half_blind(), data, none, 1), Error);
   options.augment = true;
   task.augment = {};
-  const auto labels = explain_labels(*task.problem, *half_blind(), data, {});
+  const auto labels = explain_labels(*task.problem, *half_blind(), data, RefineOptions());
   EXPECT_THROW(Refinement(options, task, *half_blind(), data, labels, 1), UsageError);
 }
 

@@ -81,7 +81,8 @@ EvaluateSettings SavedModel::evaluate_settings() const {
           .explanations = 10,
           .time_queries = true,
           .decision = decision ? &*decision : nullptr,
-          .headline_is_neural = configuration->eval.decide == "neural"};
+          .headline_is_neural = configuration->eval.decide == "neural",
+          .q_learned = configuration->loss != "rloo"};
 }
 
 torch::Tensor SavedModel::beliefs(const torch::Tensor& inputs) const {
@@ -147,7 +148,8 @@ SavedModel load_model(const std::filesystem::path& directory, TaskContext contex
   load_model_tensors(saved.model, weights.tensors, weights_path.string());
   saved.task.perception->eval();
   saved.model.eval();
-  if (saved.configuration->q.amortized.prunes()) saved.pruner = saved.task.problem->pruner();
+  if (saved.configuration->q.amortized.prunes() || saved.configuration->eval.prune)
+    saved.pruner = saved.task.problem->pruner();
   const auto threshold = saved.configuration->eval.learned_threshold;
   if (saved.pruner) {
     saved.pruning = std::make_shared<SymbolicPruning>(*saved.pruner);

@@ -37,7 +37,21 @@ NamedTensors copied(NamedTensors tensors) {
   return tensors;
 }
 
+constexpr std::uint64_t kStartSeeds = 104729;  // between the seeds of perceptions that are compared
 constexpr std::uint64_t kRestartSeeds = 7919;  // between the seeds of one start and the next
+
+// Entropy of the beliefs, summed over variables, mean over the batch.
+torch::Tensor entropy_of(const torch::Tensor& beliefs) {
+  const auto logs = beliefs.clamp_min(std::numeric_limits<float>::min()).log();
+  return -(beliefs * logs).sum({1, 2}).mean();
+}
+
+// From `first` to `last` by equal factors.
+double geometric(double first, double last, std::int64_t step, std::int64_t steps) {
+  if (first == 0 || last == 0) return first;
+  return first *
+         std::pow(last / first, static_cast<double>(step) / static_cast<double>(std::max<std::int64_t>(1, steps)));
+}
 
 void check_options(const Configuration& configuration, const Task& task, const Splits& data) {
   const auto& refine = configuration.refine;
@@ -49,6 +63,9 @@ void check_options(const Configuration& configuration, const Task& task, const S
     throw UsageError(
         "refine.restart_gap: perception can only start again through a q that has not followed it; "
         "set q.frozen=true");
+  }
+  if (configuration.train.pieces && !(task.draw_pieces && task.piece)) {
+    throw UsageError("train.pieces: the examples of this task have no pieces that are problems of their own");
   }
   const auto& decide = configuration.eval.decide;
   if (decide != "likelihood" && decide != "gap") return;
@@ -74,6 +91,7 @@ Trainer::Trainer(const Configuration& configuration, const Task& task, const Spl
     : configuration_(configuration),
       task_(task),
       problem_(*task.problem),
+      learned_(configuration.train.pieces && task.piece ? *task.piece : *task.problem),
       perception_(task.perception),
       data_(data),
       rows_(configuration.train.negatives ? torch::arange(data.train.size(), torch::kInt64)
@@ -90,15 +108,23 @@ Trainer::Trainer(const Configuration& configuration, const Task& task, const Spl
   }
   if (configuration.loss == "exact") {
     loss_ = std::make_unique<ExactLoss>(model_.prediction);
+  } else if (configuration.loss == "rloo") {
+    loss_ = std::make_unique<RlooLoss>(learned_, configuration.rloo, generator_);
   } else {
     auto options = configuration.q.amortized;
     options.precision = configuration.train.precision;
-    const auto joint_steps = options.frozen ? 0 : configuration.train.epochs * steps_per_epoch();
+    const auto every = configuration.q.every;
+    const auto joint_steps = options.frozen ? 0 : (configuration.train.epochs * steps_per_epoch() + every - 1) / every;
     auto amortized =
-        std::make_unique<AmortizedLoss>(problem_, model_, make_prior(problem_.worlds(), configuration.prior), options,
-                                        configuration.q.pretrain + joint_steps, generator_);
+        std::make_unique<AmortizedLoss>(learned_, model_, make_prior(learned_.worlds(), configuration.prior), options,
+                                        UpdateCounts{configuration.q.pretrain, joint_steps}, generator_);
     amortized_ = amortized.get();
     loss_ = std::move(amortized);
+    if (configuration.loss == "amortized+rloo") {
+      loss_ = std::make_unique<SumOfLosses>(std::move(loss_),
+                                            std::make_unique<RlooLoss>(learned_, configuration.rloo, generator_),
+                                            configuration.rloo.weight);
+    }
   }
   torch::manual_seed(static_cast<std::uint64_t>(configuration.seed) + 2);  // for modules that draw while training
   optimizer_ =
@@ -108,7 +134,7 @@ Trainer::Trainer(const Configuration& configuration, const Task& task, const Spl
 std::int64_t Trainer::steps_per_epoch() const { return (rows_.size(0) + batch_ - 1) / batch_; }
 
 bool Trainer::run(TrainingObserver& observer) {
-  if (!run_q(observer)) return false;
+  if (!run_q(observer) || !run_starts(observer)) return false;
   do {
     if (!run_perception(observer)) return false;
   } while (!explained_or_restarted());
@@ -137,34 +163,99 @@ bool Trainer::run_q(TrainingObserver& observer) {
   return true;
 }
 
+void Trainer::take_weights(std::uint64_t seed) {
+  const SeededWeights weights(seed);
+  load_module_tensors(*perception_, "", module_tensors(*task_.make_perception(), ""), "fresh perception");
+  optimizer_ =
+      std::make_unique<Adam>(perception_->parameters(), AdamOptions{.weight_decay = configuration_.train.weight_decay});
+}
+
+bool Trainer::run_starts(TrainingObserver& observer) {
+  const auto& train = configuration_.train;
+  const auto steps = train.starts > 1 ? train.starts * train.start_steps : 0;
+  if (start_steps_done_ >= steps) return true;
+  const StepPlan plan{.q_learns = false,
+                      .perception_learns = true,
+                      .smoothing = train.smoothing,
+                      .entropy = train.entropy,
+                      .rate = {train.schedule.lr, 0.9}};
+  perception_->train();
+  while (start_steps_done_ < steps) {
+    const auto start = start_steps_done_ / train.start_steps, within = start_steps_done_ % train.start_steps;
+    {
+      const Stopwatch watch(seconds_);
+      if (within == 0 && start > 0) {
+        take_weights(static_cast<std::uint64_t>(configuration_.seed) + kStartSeeds * static_cast<std::uint64_t>(start));
+      }
+      const auto drawn = torch::randint(rows_.size(0), {std::min(batch_, rows_.size(0))}, generator_, torch::kInt64);
+      const auto loss = step(rows_.index_select(0, drawn), plan).first;
+      loss_sum_ += loss;
+      ++loss_count_;
+      if (4 * within >= 3 * train.start_steps) start_loss_ += loss;
+      ++start_steps_done_;
+    }
+    if (within + 1 == train.start_steps) {
+      if (!best_candidate_ || start_loss_ < best_candidate_->loss) {
+        best_candidate_ = Candidate{start_loss_, copied(module_tensors(*perception_, ""))};
+      }
+      start_loss_ = 0;
+    }
+    const auto now = progress("starts", start_steps_done_, steps);
+    observer.on_step(now);
+    if (start_steps_done_ == steps) {
+      load_module_tensors(*perception_, "", best_candidate_->weights, "best start");
+      best_candidate_.reset();
+      optimizer_ = std::make_unique<Adam>(perception_->parameters(), AdamOptions{.weight_decay = train.weight_decay});
+      loss_sum_ = 0;
+      loss_count_ = 0;
+      observer.on_evaluation(now, std::nullopt);
+    }
+    if (observer.should_stop()) return false;
+  }
+  return true;
+}
+
+Batch Trainer::shown(const torch::Tensor& rows, at::Generator generator) const {
+  if (!configuration_.train.pieces) return data_.train.batch(rows);
+  return task_.draw_pieces(data_.train, rows, std::move(generator));
+}
+
 std::pair<double, double> Trainer::step(const torch::Tensor& rows) {
-  const auto batch = data_.train.batch(rows);
-  const bool learns = steps_done_ >= configuration_.train.frozen_epochs * steps_per_epoch();
-  const torch::AutoGradMode gradients(learns);
+  const auto& train = configuration_.train;
+  const auto steps = train.epochs * steps_per_epoch();
+  return step(rows,
+              {.q_learns = steps_done_ % configuration_.q.every == 0,
+               .perception_learns = steps_done_ >= train.frozen_epochs * steps_per_epoch(),
+               .smoothing = faded(train.smoothing, steps_done_, steps),
+               .entropy = train.entropy > 0 ? geometric(train.entropy, train.last_entropy, steps_done_, steps) : 0,
+               .rate = train.schedule.at(steps_done_, steps)});
+}
+
+std::pair<double, double> Trainer::step(const torch::Tensor& rows, const StepPlan& plan) {
+  const auto batch = shown(rows, generator_);
+  const torch::AutoGradMode gradients(plan.perception_learns);
   optimizer_->zero_gradients();
   const auto beliefs = perception_->forward(batch.inputs);
   if (!beliefs_checked_) {
-    check_beliefs(beliefs, problem_.worlds());
+    check_beliefs(beliefs, learned_.worlds());
     beliefs_checked_ = true;
   }
-  const auto q_loss = [&] {
+  auto q_loss = std::numeric_limits<double>::quiet_NaN();
+  if (plan.q_learns) {
     const torch::AutoGradMode of_q(true);
-    return loss_->learn(beliefs);
-  }();
+    q_loss = loss_->learn(beliefs);
+  }
   auto loss = loss_->loss(beliefs, batch.observations);
   const auto value = loss.item<double>();
   if (!std::isfinite(value)) {
-    check_beliefs(beliefs, problem_.worlds());
+    check_beliefs(beliefs, learned_.worlds());
     throw Error("training: the loss is not a finite number; a lower train.lr or q.lr may help");
   }
-  if (!learns) return {value, q_loss};
-  const auto steps = configuration_.train.epochs * steps_per_epoch();
-  if (const auto weight = faded(configuration_.train.smoothing, steps_done_, steps); weight > 0) {
-    loss = loss + weight * uniform_cross_entropy(beliefs, problem_.worlds());
-  }
+  if (!plan.perception_learns) return {value, q_loss};
+  if (plan.smoothing > 0) loss = loss + plan.smoothing * uniform_cross_entropy(beliefs, learned_.worlds());
+  if (plan.entropy > 0) loss = loss - plan.entropy * entropy_of(beliefs);
   loss.backward();
-  const auto rate = configuration_.train.schedule.at(steps_done_, steps);
-  optimizer_->step(rate.learning_rate, rate.beta1);
+  optimizer_->step(plan.rate.learning_rate, plan.rate.beta1);
   return {value, q_loss};
 }
 
@@ -206,7 +297,8 @@ bool Trainer::run_perception(TrainingObserver& observer) {
 }
 
 Evaluation Trainer::evaluate_held_out() {
-  return evaluate(problem_, perception(), model_, evaluates_validation() ? data_.validation : data_.test, {});
+  return evaluate(problem_, perception(), model_, evaluates_validation() ? data_.validation : data_.test,
+                  {.q_learned = configuration_.loss != "rloo"});
 }
 
 bool Trainer::explained_or_restarted() {
@@ -214,7 +306,11 @@ bool Trainer::explained_or_restarted() {
   if (options.epochs == 0 || refinement_) return true;
   {
     const Stopwatch watch(seconds_);
-    labels_ = explain_labels(problem_, *perception_, data_.train, options.limits);
+    const QJudge q_judge{*model_.prediction, [this](const torch::Tensor& rows, at::Generator generator) {
+                           return shown(rows, std::move(generator));
+                         }};
+    labels_ = explain_labels(problem_, *perception_, data_.train, options,
+                             static_cast<std::uint64_t>(configuration_.seed), amortized_ ? &q_judge : nullptr);
   }
   if (options.restart_gap == 0 || labels_->gap <= options.restart_gap) return true;
   if (!best_start_ || labels_->gap < best_start_->labels.gap) {
@@ -227,12 +323,7 @@ bool Trainer::explained_or_restarted() {
   }
   ++restarts_;
   labels_.reset();
-  const SeededWeights weights(static_cast<std::uint64_t>(configuration_.seed) +
-                              kRestartSeeds * static_cast<std::uint64_t>(restarts_));
-  const auto fresh = task_.make_perception();
-  load_module_tensors(*perception_, "", module_tensors(*fresh, ""), "fresh perception");
-  optimizer_ =
-      std::make_unique<Adam>(perception_->parameters(), AdamOptions{.weight_decay = configuration_.train.weight_decay});
+  take_weights(static_cast<std::uint64_t>(configuration_.seed) + kRestartSeeds * static_cast<std::uint64_t>(restarts_));
   steps_done_ = 0;
   return false;
 }
@@ -296,13 +387,18 @@ NamedTensors Trainer::state() const {
   state["generator"] = generator_.get_state();
   state["torch_generator"] = at::detail::getDefaultCPUGenerator().get_state();
   state["data"] = fingerprint_;
-  state["steps"] = torch::tensor({q_steps_done_, steps_done_, loss_count_, q_loss_count_, restarts_});
+  state["steps"] =
+      torch::tensor({q_steps_done_, steps_done_, loss_count_, q_loss_count_, restarts_, start_steps_done_});
   if (refinement_) add_with_prefix(state, "refine.", refinement_->state());
   if (best_start_) {
     add_with_prefix(state, "best.labels.", best_start_->labels.state());
     add_with_prefix(state, "best.weights.", best_start_->weights);
   }
-  state["sums"] = torch::tensor({loss_sum_, q_loss_sum_, seconds_}, torch::kFloat64);
+  if (best_candidate_) {
+    state["candidate.loss"] = torch::tensor(best_candidate_->loss, torch::kFloat64);
+    add_with_prefix(state, "candidate.weights.", best_candidate_->weights);
+  }
+  state["sums"] = torch::tensor({loss_sum_, q_loss_sum_, seconds_, start_loss_}, torch::kFloat64);
   return copied(std::move(state));
 }
 
@@ -326,10 +422,16 @@ void Trainer::load_state(const NamedTensors& state) {
   loss_count_ = steps[2].item<std::int64_t>();
   q_loss_count_ = steps[3].item<std::int64_t>();
   restarts_ = steps[4].item<std::int64_t>();
+  start_steps_done_ = steps[5].item<std::int64_t>();
   const auto sums = state.at("sums");
   loss_sum_ = sums[0].item<double>();
   q_loss_sum_ = sums[1].item<double>();
   seconds_ = sums[2].item<double>();
+  start_loss_ = sums[3].item<double>();
+  best_candidate_.reset();
+  if (const auto candidate = with_prefix(state, "candidate."); !candidate.empty()) {
+    best_candidate_ = Candidate{candidate.at("loss").item<double>(), copied(with_prefix(candidate, "weights."))};
+  }
   best_start_.reset();
   labels_.reset();
   refinement_.reset();

@@ -20,9 +20,9 @@
 namespace anesi {
 
 struct Progress {
-  std::string phase;  // "q", "perception" or "refine"
+  std::string phase;  // "q", "starts", "perception" or "refine"
   std::int64_t step, steps;
-  std::int64_t epoch, epochs;  // 0 in the phase of q
+  std::int64_t epoch, epochs;  // 0 in the phases before perception's
   double loss, q_loss;         // means since the last evaluation; NaN where there are none
   double seconds;              // of training so far, in all phases and resumed parts, without evaluations
   std::int64_t restarts;       // of the perception phase
@@ -71,7 +71,20 @@ class Trainer {
   std::pair<double, double> step(const torch::Tensor& rows);
 
  private:
+  // What a step does besides looking at examples.
+  struct StepPlan {
+    bool q_learns, perception_learns;
+    double smoothing, entropy;
+    Schedule::Rate rate;
+  };
+  std::pair<double, double> step(const torch::Tensor& rows, const StepPlan& plan);
+  // Training examples, or random pieces of them where those are learned from.
+  Batch shown(const torch::Tensor& rows, at::Generator generator) const;
+
   bool run_q(TrainingObserver& observer);
+  // Trains several perceptions for a while and keeps the one whose loss is lowest.
+  bool run_starts(TrainingObserver& observer);
+  void take_weights(std::uint64_t seed);
   bool run_perception(TrainingObserver& observer);
   bool run_refine(TrainingObserver& observer);
   // Explains the labels; where that costs too many nats, starts perception anew and returns false, or, once there have
@@ -87,6 +100,7 @@ class Trainer {
   const Configuration& configuration_;
   const Task& task_;
   const Problem& problem_;
+  const Problem& learned_;  // problem_, or that of the pieces which are learned from
   std::shared_ptr<Perception> perception_;
   const Splits& data_;
   torch::Tensor rows_;         // the training examples that perception learns from, int64
@@ -99,10 +113,16 @@ class Trainer {
   std::unique_ptr<Adam> optimizer_;
 
   // Where training stands.
-  std::int64_t q_steps_done_ = 0, steps_done_ = 0, restarts_ = 0;
+  std::int64_t q_steps_done_ = 0, start_steps_done_ = 0, steps_done_ = 0, restarts_ = 0;
   double loss_sum_ = 0, q_loss_sum_ = 0;
   std::int64_t loss_count_ = 0, q_loss_count_ = 0;
   double seconds_ = 0;
+  double start_loss_ = 0;  // of the start that is under way, over the steps that count
+  struct Candidate {
+    double loss;
+    NamedTensors weights;  // of perception
+  };
+  std::optional<Candidate> best_candidate_;  // while starts are compared
   struct Start {
     ExplainedLabels labels;
     NamedTensors weights;  // of perception

@@ -1,0 +1,41 @@
+// The paper's q for walks over a grid: a ResNet18 that sees the beliefs as an image and where the walk stands, and says
+// in which direction it goes on (appendix I.3).
+//
+// It looks once for each step, where `grid` looks once for a whole walk, and it is not told the goal: it answers only
+// what the problem asks (set q.queries=false). A step off the grid has no probability; that no cell is visited twice is
+// left to a pruner.
+#pragma once
+
+#include "anesi/core/problem.h"
+#include "anesi/models/resnet18.h"
+#include "anesi/models/sequence_model.h"
+#include "anesi/options/option_table.h"
+
+namespace anesi {
+
+struct ResNetOptions {
+  std::int64_t width = 64;
+
+  void describe(OptionTable& table) {
+    table.add("width", width, {1, 4096}, "channels of the first stage; each stage has twice as many as the one before");
+  }
+};
+
+class ResNetWalk final : public SequenceModel {
+ public:
+  // Throws UsageError where the problem's outputs are not walks.
+  ResNetWalk(const Problem& problem, const ResNetOptions& options);
+
+  torch::Tensor log_prob(const Context& context, const torch::Tensor& values) override;
+  std::unique_ptr<Rollout> begin(const Context& context) override;
+
+  // Log-probabilities of the next direction, [n, 8], where row i of the beliefs [n, cells, domain] stands at cell i,
+  // int64 [n].
+  torch::Tensor directions(const torch::Tensor& beliefs, const torch::Tensor& cells);
+
+ private:
+  GridWalk walk_;
+  ResNet18 network_{nullptr};
+};
+
+}  // namespace anesi

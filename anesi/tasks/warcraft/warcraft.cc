@@ -1,0 +1,176 @@
+// Warcraft path planning (section 4.3 of the paper): the cheapest path over a map, from pictures of maps with their
+// paths.
+#include <fmt/format.h>
+
+#include "anesi/core/error.h"
+#include "anesi/perception/tile_cnn.h"
+#include "anesi/tasks/task.h"
+#include "anesi/tasks/warcraft/map_resnet.h"
+#include "anesi/tasks/warcraft/map_svg.h"
+#include "anesi/tasks/warcraft/maps.h"
+#include "anesi/tasks/warcraft/path_planning.h"
+#include "anesi/tasks/warcraft/terrain.h"
+#include "anesi/tasks/warcraft/windows.h"
+
+namespace anesi {
+namespace {
+
+struct WarcraftOptions {
+  std::int64_t size = 12, window = 12, maps = 10000, tests = 1000;
+  std::string reader = "cells";
+
+  void describe(OptionTable& table) {
+    table.add("size", size, {2, 100}, "cells of a side (the paper's maps have 12 and 30)");
+    table.add("window", window, {2, 100}, "cells of a side of the windows that train.pieces learns from");
+    table.add("reader", reader, {"cells", "map"},
+              "what perception looks at: each cell, or the whole map at once (a baseline without knowledge)");
+    table.add("maps", maps, {1, 10000000}, "maps that are drawn to learn from");
+    table.add("tests", tests, {1, 10000000}, "maps that are drawn to test on, and as many to validate on");
+  }
+};
+
+const std::vector<std::string> kPlain{"q.architecture=grid",
+                                      "prior.kind=palette",
+                                      "q.pretrain=700",
+                                      "q.samples=48",
+                                      "q.lr=0.015",
+                                      "q.schedule=cosine",
+                                      "q.joint_lr=0.005",
+                                      "q.every=2",
+                                      "q.clip=20",
+                                      "q.trace=20",
+                                      "train.pieces=true",
+                                      "train.batch=32",
+                                      "train.epochs=1",
+                                      "train.lr=0.003",
+                                      "train.schedule=cosine",
+                                      "train.entropy=0.025",
+                                      "train.last_entropy=0.0001",
+                                      "train.starts=5",
+                                      "train.start_steps=90",
+                                      "eval.beam=1",
+                                      "eval.prune=true"};
+
+// Plain, then perception on kinds of tiles, whose values are judged so.
+std::vector<std::string> with_kinds(const std::string& judge) {
+  auto settings = kPlain;
+  settings.push_back("kinds.judge=" + judge);
+  for (const char* more :
+       {"refine.epochs=1", "refine.labels=kinds", "refine.fresh=false", "refine.batch=512", "refine.lr=0.003",
+        "refine.schedule=cosine", "refine.weight_decay=0", "refine.smoothing=0"}) {
+    settings.emplace_back(more);
+  }
+  return settings;
+}
+
+const std::vector<Preset> kPresets{
+    {"default",
+     "a learned planner q, perception through it on windows of maps, then on the kinds of tiles that q likes best",
+     with_kinds("q")},
+    {"plain", "the same without kinds: gradients through q alone", kPlain},
+    {"polish", "the same with kinds of tiles that make the training paths cheapest; calls the solver on them",
+     with_kinds("problem")},
+    {"paper",
+     "the paper's: a ResNet18 that is asked at every step, learned beforehand on a fixed Dirichlet",
+     {"q.architecture=resnet", "prior.kind=fixed", "prior.concentration=0.005", "q.pretrain=185000", "q.samples=200",
+      "q.lr=0.00025", "q.schedule=constant", "q.frozen=true", "q.queries=false", "train.batch=70", "train.epochs=1",
+      "train.lr=0.0084", "train.schedule=constant", "eval.beam=1", "eval.prune=true"}},
+    {"resnet",
+     "a ResNet18 that looks at whole maps and marks the path, without knowledge",
+     {"task.reader=map", "loss=exact", "exact.method=automaton", "train.batch=70", "train.epochs=10", "train.lr=0.0005",
+      "train.schedule=constant", "eval.beam=1"}},
+    {"supervised",
+     "perception told the true terrain of every cell: a ceiling, not a result",
+     {"q.architecture=grid", "prior.kind=palette", "q.pretrain=0", "q.frozen=true", "train.epochs=0", "refine.epochs=1",
+      "refine.labels=truth", "refine.batch=512", "refine.lr=0.003", "refine.schedule=cosine", "refine.weight_decay=0",
+      "refine.smoothing=0", "eval.beam=1"}},
+    {"q+rloo",
+     "the learned planner, then perception through it and through drawn worlds at once",
+     {"loss=amortized+rloo", "q.architecture=grid", "prior.kind=palette", "q.pretrain=700", "q.samples=48",
+      "q.lr=0.015", "q.schedule=cosine", "q.clip=20", "q.trace=20", "q.frozen=true", "train.batch=70",
+      "train.epochs=10", "train.lr=0.0005", "train.schedule=constant", "eval.beam=1", "eval.prune=true"}},
+    {"rloo",
+     "no q: worlds are drawn and solved, REINFORCE with a leave-one-out baseline",
+     {"loss=rloo", "q.architecture=grid", "train.batch=70", "train.epochs=10", "train.lr=0.0005",
+      "train.schedule=constant", "eval.beam=1", "eval.prune=true"}},
+};
+
+// A path as compass directions, in the order of grid_walk.h.
+std::string show_path(Values path) {
+  static constexpr std::array<std::string_view, kDirections> kNames{"NW", "N", "NE", "W", "E", "SW", "S", "SE"};
+  std::string text;
+  for (const auto direction : path) {
+    if (direction == kNone) break;
+    text += fmt::format("{}{}", text.empty() ? "" : " ", kNames.at(static_cast<std::size_t>(direction)));
+  }
+  return text;
+}
+
+Splits load_maps(const PathPlanning& problem, const WarcraftOptions& options, const TaskContext& context) {
+  // A directory of digits (ANESI_DATA may name one) is not meant for this task.
+  const bool reads = context.data && !std::filesystem::exists(*context.data / "train-images-idx3-ubyte");
+  auto splits = reads ? read_maps(problem, *context.data)
+                      : draw_maps(problem, {.train = options.maps, .validation = options.tests, .test = options.tests},
+                                  context.seed);
+  if (!context.validation) splits.validation = {};
+  return splits;
+}
+
+Task make_warcraft(const WarcraftOptions& options, const TaskContext& context) {
+  Task task;
+  if (options.reader == "map") {
+    const auto side = options.size;
+    task.problem = std::make_unique<PathMarks>(side);
+    task.make_perception = [side] { return std::make_shared<MapResNet>(side); };
+    task.load = [options, context] {
+      const PathPlanning problem(options.size);
+      auto splits = load_maps(problem, options, context);
+      for (auto* part : {&splits.train, &splits.validation, &splits.test}) {
+        if (part->size() > 0) *part = marked_paths(*part, *problem.walk());
+      }
+      return splits;
+    };
+    return task;
+  }
+  const auto side = options.size, window = std::min(options.window, options.size);
+  task.problem = std::make_unique<PathPlanning>(side);
+  task.piece = std::make_unique<PathPlanning>(window);
+  task.draw_pieces = [side, window, steps = task.piece->outputs().variables()](
+                         const Dataset& data, const torch::Tensor& rows, at::Generator generator) {
+    return draw_windows(data, rows, *PathPlanning(side).walk(), window, steps, std::move(generator));
+  };
+  task.make_perception = [] { return std::make_shared<TileCnn>(kTerrains); };
+  task.load = [options, context] { return load_maps(PathPlanning(options.size), options, context); };
+  task.lay_out_world = [side](Values world) {
+    std::string text;
+    for (std::size_t cell = 0; cell < world.size(); ++cell) {
+      if (cell > 0 && cell % static_cast<std::size_t>(side) == 0) text += '\n';
+      text += kTerrainLetters[static_cast<std::size_t>(world[cell])];
+    }
+    return text;
+  };
+  task.name_value = [](std::int64_t value) {
+    static const std::array<std::string, kTerrains> kNames{"grass", "ground", "trees", "water", "rocks"};
+    return kNames.at(static_cast<std::size_t>(value));
+  };
+  task.show_output = show_path;
+  task.name_variable = [side](std::int64_t cell) {
+    return fmt::format("row {} column {}", cell / side + 1, cell % side + 1);
+  };
+  task.draw_prediction = [side](const PredictionPicture& picture) {
+    return map_svg(*PathPlanning(side).walk(), picture);
+  };
+  task.export_data = [options, context](const std::filesystem::path& directory) {
+    auto all = context;
+    all.validation = true;
+    const PathPlanning problem(options.size);
+    write_maps(problem, load_maps(problem, options, all), directory);
+  };
+  return task;
+}
+
+ANESI_TASK("warcraft", "the cheapest path over a map, from pictures of maps with their paths", WarcraftOptions,
+           kPresets, make_warcraft);
+
+}  // namespace
+}  // namespace anesi

@@ -1,0 +1,33 @@
+#include "anesi/tasks/warcraft/windows.h"
+
+#include <gtest/gtest.h>
+
+#include "anesi/core/seeded.h"
+#include "anesi/tasks/warcraft/maps.h"
+
+namespace anesi {
+namespace {
+
+class Windows : public testing::TestWithParam<std::int64_t> {};
+INSTANTIATE_TEST_SUITE_P(Sides, Windows, testing::Values(5, 8, 12));
+
+TEST_P(Windows, HoldPiecesThatAreThemselvesWhatTheSolverFinds) {
+  const PathPlanning problem(12), piece(GetParam());
+  const auto maps = draw_maps(problem, {.train = 200, .validation = 1, .test = 1}, 3).train;
+  const auto windows =
+      draw_windows(maps, torch::arange(200), *problem.walk(), GetParam(), piece.outputs().variables(), seeded(4));
+  EXPECT_EQ(windows.inputs.sizes(), (std::vector<std::int64_t>{200, GetParam() * GetParam(), 3, 8, 8}));
+  EXPECT_TRUE(torch::equal(piece.answer(windows.worlds, windows.observations.queries), windows.observations.outputs));
+}
+
+TEST(WindowsOfMaps, OfTheirSizeShowAllOfThem) {
+  const PathPlanning problem(12);
+  const auto maps = draw_maps(problem, {.train = 20, .validation = 1, .test = 1}, 5).train;
+  const auto windows =
+      draw_windows(maps, torch::arange(20), *problem.walk(), 12, problem.outputs().variables(), seeded(6));
+  EXPECT_TRUE(torch::equal(windows.inputs, maps.batch(0, 20).inputs));
+  EXPECT_TRUE(torch::equal(windows.worlds, maps.worlds));
+}
+
+}  // namespace
+}  // namespace anesi
