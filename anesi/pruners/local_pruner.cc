@@ -44,6 +44,8 @@ class LocalPruner final : public Pruner {
     allow(partial, output, of_world_[static_cast<std::size_t>(variable)], variable, /*is_output=*/false, mask);
   }
 
+  bool is_exact() const override { return false; }
+
  private:
   void allow(Values world, Values output, const std::vector<const LocalConstraint*>& constraints, std::int64_t variable,
              bool is_output, Mask mask) const {

@@ -186,7 +186,7 @@ WorldsByKind explain_by_kinds(const Problem& problem, Perception& perception, co
     const auto shown = q_judge->show(shuffled.slice(0, 0, options.asked), generator);
     cost = judged_by_q(*q_judge, problem.worlds(), sorter.kinds(shown.inputs), shown.observations);
   } else {
-    cost = judged_by_problem(problem, kinds, data.batch(rows).observations.outputs);
+    cost = judged_by_problem(problem, kinds, data.outputs.index_select(0, rows));
   }
   Search search(std::move(cost), problem.worlds().largest_domain());
   const auto numbers = [](const torch::Tensor& some) {

@@ -13,6 +13,8 @@
 namespace anesi {
 namespace {
 
+constexpr std::int64_t kPaintedAtOnce = 500;
+
 // Pictures [n, 8k, 8k, 3] as tiles [n * k * k, 3, 8, 8], and back.
 torch::Tensor tiles_of(const torch::Tensor& pictures) {
   const auto count = pictures.size(0), side = pictures.size(1) / kTilePixels;
@@ -28,9 +30,9 @@ torch::Tensor pictures_of(const torch::Tensor& tiles, std::int64_t side) {
       .reshape({count, side * kTilePixels, side * kTilePixels, 3});
 }
 
-Dataset make_split(const torch::Tensor& pictures, const torch::Tensor& worlds, const torch::Tensor& outputs) {
+Dataset make_split(torch::Tensor tiles, const torch::Tensor& worlds, const torch::Tensor& outputs) {
   Dataset data;
-  data.pool = tiles_of(pictures);
+  data.pool = std::move(tiles);
   data.index = torch::arange(data.pool.size(0)).view({worlds.size(0), worlds.size(1)});
   data.outputs = outputs;
   data.worlds = worlds;
@@ -147,7 +149,14 @@ Splits draw_maps(const PathPlanning& problem, const MapSizes& sizes, std::uint64
   const auto draw = [&](std::int64_t count, std::uint64_t part) {
     const auto terrain = grow_terrain(count, side, 3 * seed + part);
     const auto worlds = terrain.flatten(1).to(torch::kInt64);
-    return make_split(paint_terrain(terrain, 3 * seed + part), worlds, problem.apply_batch(worlds));
+    // Pictures are large: never all of them beside all tiles.
+    const auto tiles = torch::empty({count * side * side, 3, kTilePixels, kTilePixels}, torch::kUInt8);
+    for (std::int64_t begin = 0; begin < count; begin += kPaintedAtOnce) {
+      const auto end = std::min(begin + kPaintedAtOnce, count);
+      const auto pictures = paint_terrain(terrain.slice(0, begin, end), 3 * seed + part, begin);
+      tiles.slice(0, begin * side * side, end * side * side).copy_(tiles_of(pictures));
+    }
+    return make_split(tiles, worlds, problem.apply_batch(worlds));
   };
   return {draw(sizes.train, 0), draw(sizes.validation, 1), draw(sizes.test, 2), "maps drawn by a program"};
 }
@@ -164,7 +173,7 @@ Splits read_maps(const PathPlanning& problem, const std::filesystem::path& direc
     const auto masks = read_array(file("shortest_paths"), torch::kUInt8, {count, side, side});
     const auto worlds = terrain_of(costs, file("vertex_weights"));
     auto& part = split == "train" ? splits.train : split == "val" ? splits.validation : splits.test;
-    part = make_split(pictures, worlds, paths_of(problem, masks, worlds, file("shortest_paths")));
+    part = make_split(tiles_of(pictures), worlds, paths_of(problem, masks, worlds, file("shortest_paths")));
   }
   return splits;
 }

@@ -179,7 +179,7 @@ torch::Tensor grow_terrain(std::int64_t count, std::int64_t side, std::uint64_t 
   return terrain;
 }
 
-torch::Tensor paint_terrain(const torch::Tensor& terrain, std::uint64_t seed) {
+torch::Tensor paint_terrain(const torch::Tensor& terrain, std::uint64_t seed, std::int64_t first) {
   const auto count = terrain.size(0), side = terrain.size(1), pixels = side * kTilePixels;
   auto pictures = torch::empty({count, pixels, pixels, 3}, torch::kUInt8);
   const auto* const in = terrain.const_data_ptr<std::uint8_t>();
@@ -187,7 +187,7 @@ torch::Tensor paint_terrain(const torch::Tensor& terrain, std::uint64_t seed) {
   parallel_for(count, 8, [&](std::int64_t begin, std::int64_t end) {
     for (auto map = begin; map < end; ++map) {
       // Not the numbers that the terrain was grown from.
-      paint_map(out + map * pixels * pixels * 3, in + map * side * side, side, stream_of_map(~seed, map));
+      paint_map(out + map * pixels * pixels * 3, in + map * side * side, side, stream_of_map(~seed, first + map));
     }
   });
   return pictures;

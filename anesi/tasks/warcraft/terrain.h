@@ -22,7 +22,7 @@ inline constexpr std::array<char, kTerrains> kTerrainLetters{'.', ',', 'T', 'W',
 // it; a larger count begins with the maps of a smaller one.
 torch::Tensor grow_terrain(std::int64_t count, std::int64_t side, std::uint64_t seed);
 
-// Pictures of them, uint8 [count, 8 side, 8 side, 3].
-torch::Tensor paint_terrain(const torch::Tensor& terrain, std::uint64_t seed);
+// Pictures of them, uint8 [count, 8 side, 8 side, 3]; `first` is the number of the first where they are some of many.
+torch::Tensor paint_terrain(const torch::Tensor& terrain, std::uint64_t seed, std::int64_t first = 0);
 
 }  // namespace anesi

@@ -27,6 +27,7 @@ TEST(Terrain, IsDecidedByItsSeed) {
   EXPECT_TRUE(torch::equal(few, many.slice(0, 0, 20)));
   EXPECT_FALSE(torch::equal(few, grow_terrain(20, 12, 4)));
   EXPECT_TRUE(torch::equal(paint_terrain(few, 3), paint_terrain(many, 3).slice(0, 0, 20)));
+  EXPECT_TRUE(torch::equal(paint_terrain(many.slice(0, 5, 9), 3, 5), paint_terrain(many, 3).slice(0, 5, 9)));
   EXPECT_FALSE(torch::equal(paint_terrain(few, 3), paint_terrain(few, 4)));
 }
 
