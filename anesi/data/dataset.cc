@@ -1,5 +1,9 @@
 #include "anesi/data/dataset.h"
 
+#include <numeric>
+
+#include "anesi/core/thread_pool.h"
+
 namespace anesi {
 
 namespace {
@@ -14,14 +18,20 @@ std::int64_t checksum(const torch::Tensor& values) {
   return (flat * torch::arange(1, flat.numel() + 1, torch::kInt64)).sum().item<std::int64_t>();
 }
 
-// The sum of each image's pixels, int64 [images]. In parts: summing widens all pixels first.
+// The sum of each image's pixels, int64 [images]. Torch's own sum would first write all pixels down in eight bytes
+// each.
 torch::Tensor sums_of_images(const torch::Tensor& pool) {
-  constexpr std::int64_t kImagesAtOnce = 20000;
-  std::vector<torch::Tensor> sums;
-  for (const auto& some : pool.flatten(1).split(kImagesAtOnce)) {
-    sums.push_back(some.sum(1, /*keepdim=*/false, torch::kInt64));
-  }
-  return torch::cat(sums);
+  const auto whole = pool.contiguous();
+  const auto images = whole.size(0), size = images == 0 ? 0 : whole.numel() / images;
+  auto sums = torch::empty({images}, torch::kInt64);
+  const auto* const pixels = whole.const_data_ptr<std::uint8_t>();
+  auto* const result = sums.mutable_data_ptr<std::int64_t>();
+  parallel_for(images, 1000, [&](std::int64_t begin, std::int64_t end) {
+    for (auto image = begin; image < end; ++image) {
+      result[image] = std::accumulate(pixels + image * size, pixels + (image + 1) * size, std::int64_t{0});
+    }
+  });
+  return sums;
 }
 
 }  // namespace
