@@ -41,6 +41,7 @@ int train(const TrainFlags& flags) {
   const auto data = task.load();
   Trainer trainer(*configuration, task, data);
   if (!resuming) {
+    trainer.take_q();
     const auto out = flags.out.empty() ? fresh_run_directory(flags.task) : std::filesystem::path(flags.out);
     run.emplace(Run::create(out, *configuration));
   }
@@ -48,7 +49,10 @@ int train(const TrainFlags& flags) {
   std::cerr << fmt::format("{}, preset {}, seed {} -> {}\n{}: {} training, {} test examples; q is {}\n",
                            configuration->task_name, configuration->preset, configuration->seed, directory, data.origin,
                            data.train.size(), data.test.size(),
-                           configuration->loss == "exact" ? "exact inference" : "a " + configuration->q.architecture);
+                           configuration->loss == "exact"
+                               ? "exact inference"
+                               : "a " + configuration->q.architecture +
+                                     (configuration->q.from.empty() ? "" : ", learned in " + configuration->q.from));
   if (resuming && run->load_checkpoint(trainer)) {
     std::cerr << fmt::format("going on after {:.1f} s of training\n", trainer.seconds());
   }

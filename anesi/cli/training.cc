@@ -46,6 +46,11 @@ class RunObserver final : public TrainingObserver {
       display_.line(fmt::format("refined on {} explained labels, {:.2f} nats from the most likely worlds in the mean",
                                 labels.rows.size(0), labels.gap));
     }
+    if (progress.phase == "follow") {
+      display_.line(fmt::format("q followed for {} steps, loss {:.4f}  neural {:.2f} %  {:.1f} s", progress.steps,
+                                progress.q_loss, 100 * evaluation->neural, progress.seconds));
+      return;
+    }
     display_.line(
         fmt::format("epoch {:>3}/{}  loss {:.4f}  symbolic {:.2f} %{}  per variable {:.2f} %  {:.1f} s", progress.epoch,
                     progress.epochs, progress.loss, 100 * evaluation->symbolic,

@@ -218,11 +218,13 @@ double AmortizedLoss::update_on(const Exercise& exercise) {
 }
 
 Schedule::Rate AmortizedLoss::rate() const {
-  if (options_.joint_lr == 0) return options_.schedule.at(step_, updates_.before + updates_.beside);
+  if (options_.joint_lr == 0) return options_.schedule.at(step_, updates_.all());
   if (step_ < updates_.before) return options_.schedule.at(step_, updates_.before);
   auto anew = options_.schedule;
   anew.lr = options_.joint_lr;
-  return anew.at(step_ - updates_.before, updates_.beside);
+  const auto joint_step = step_ - updates_.before;
+  return joint_step < updates_.beside ? anew.at(joint_step, updates_.beside)
+                                      : anew.at(joint_step - updates_.beside, updates_.after);
 }
 
 double AmortizedLoss::learn(const torch::Tensor& beliefs) {

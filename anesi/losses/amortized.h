@@ -37,7 +37,8 @@ struct AmortizedOptions {
   void describe(OptionTable& table) {
     schedule.describe(table);
     table.add("joint_lr", joint_lr, {0, 10},
-              "learning rate at which the schedule begins anew when perception starts to learn; 0: it goes on");
+              "learning rate at which the schedule begins anew when perception starts to learn, and once more when "
+              "it is refined (refine.q_steps); 0: it goes on");
     table.add("samples", samples, {1, 1000000}, "beliefs sampled for an update of q");
     table.add(
         "chunk", chunk, {0, 1000000000},
@@ -74,12 +75,15 @@ struct Exercise {
   Context context() const { return {beliefs, {}, queries}; }
 };
 
-// How often q will be updated before perception learns and beside it, for its schedule.
+// How often q will be updated before perception learns, beside it and after it, for its schedule.
 struct UpdateCounts {
-  UpdateCounts(std::int64_t alone, std::int64_t with_perception = 0)  // NOLINT(google-explicit-constructor)
-      : before(alone), beside(with_perception) {}
+  UpdateCounts(std::int64_t alone, std::int64_t with_perception = 0,  // NOLINT(google-explicit-constructor)
+               std::int64_t after_perception = 0)
+      : before(alone), beside(with_perception), after(after_perception) {}
 
-  std::int64_t before, beside;
+  std::int64_t before, beside, after;
+
+  std::int64_t all() const { return before + beside + after; }
 };
 
 class AmortizedLoss final : public QueryLoss {

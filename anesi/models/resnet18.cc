@@ -1,5 +1,7 @@
 #include "anesi/models/resnet18.h"
 
+#include "anesi/models/convolve.h"
+
 namespace anesi {
 namespace {
 
@@ -19,19 +21,18 @@ class BlockImpl : public torch::nn::Module {
         first_norm_(register_module("first_norm", torch::nn::BatchNorm2d(to))),
         second_norm_(register_module("second_norm", torch::nn::BatchNorm2d(to))) {
     if (from == to && stride == 1) return;
-    around_ =
-        register_module("around", torch::nn::Sequential(convolution(from, to, 1, stride), torch::nn::BatchNorm2d(to)));
+    around_ = register_module("around", convolution(from, to, 1, stride));
+    around_norm_ = register_module("around_norm", torch::nn::BatchNorm2d(to));
   }
 
   torch::Tensor forward(const torch::Tensor& values) {
-    const auto through = second_norm_(second_(first_norm_(first_(values)).relu_()));
-    return (through + (around_ ? around_->forward(values) : values)).relu_();
+    const auto through = second_norm_(convolve(second_, first_norm_(convolve(first_, values)).relu_()));
+    return (through + (around_ ? around_norm_(convolve(around_, values)) : values)).relu_();
   }
 
  private:
-  torch::nn::Conv2d first_, second_;
-  torch::nn::BatchNorm2d first_norm_, second_norm_;
-  torch::nn::Sequential around_{nullptr};
+  torch::nn::Conv2d first_, second_, around_{nullptr};
+  torch::nn::BatchNorm2d first_norm_, second_norm_, around_norm_{nullptr};
 };
 TORCH_MODULE(Block);
 
@@ -54,7 +55,7 @@ ResNet18Impl::ResNet18Impl(std::int64_t channels, std::int64_t outputs, std::int
 }
 
 torch::Tensor ResNet18Impl::forward(const torch::Tensor& images) {
-  return head_(layers_->forward(images).mean({2, 3}));
+  return head_(layers_->forward(images.contiguous(at::MemoryFormat::ChannelsLast)).mean({2, 3}));
 }
 
 }  // namespace anesi

@@ -41,6 +41,10 @@ void ModelOptions::describe(OptionTable& table) {
   for (const auto& [name, entry] : anesi::architectures()) names.push_back(name);
   table.add("architecture", architecture, names, "of q(y|P) and q(w|y,P)");
   table.add("pretrain", pretrain, {0, 100000000}, "updates of q before perception starts");
+  table.add(
+      "from", from, {},
+      "a run whose q is taken as it is, in place of q.pretrain: one q for many perceptions, or for larger problems "
+      "where it fits them; empty: none");
   table.add("every", every, {1, 1000000}, "steps of perception for one update of q, where it is not frozen");
   amortized.describe(table);
 }

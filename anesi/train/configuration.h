@@ -61,9 +61,12 @@ struct TrainOptions {
 };
 
 struct ModelOptions {
-  std::string architecture = "transducer";
+  std::string architecture = "transducer", from;
   std::int64_t pretrain = 0, every = 1;
   AmortizedOptions amortized;
+
+  // Updates before perception starts.
+  std::int64_t updates_alone() const { return from.empty() ? pretrain : 0; }
 
   void describe(OptionTable& table);
 };

@@ -22,7 +22,7 @@
 namespace anesi {
 
 struct RefineOptions {
-  std::int64_t epochs = 0, batch = 64, members = 1, restarts = 3;
+  std::int64_t epochs = 0, batch = 64, members = 1, restarts = 3, q_steps = 0;
   bool fresh = true, augment = false;
   Schedule schedule{.lr = 0.004, .shape = "one_cycle", .warmup = 0.1};
   double weight_decay = 0.05, smoothing = 0.05, average = 0, restart_gap = 0;
@@ -52,6 +52,8 @@ struct RefineOptions {
               "train perception anew, from other weights, where explanations of the labels cost more nats than this in "
               "the mean; 0: never");
     table.add("restarts", restarts, {0, 1000}, "how often at most");
+    table.add("q_steps", q_steps, {0, 100000000},
+              "updates of q on what the refined perception believes, after it has learned; 0: q stays behind");
   }
 };
 

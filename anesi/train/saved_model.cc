@@ -17,6 +17,56 @@ namespace {
 
 constexpr int kFormat = 1;
 
+// What describes a saved model, read and of this version.
+class Manifest {
+ public:
+  explicit Manifest(std::filesystem::path model) : model_(std::move(model)) {
+    if (!std::filesystem::exists(path())) {
+      throw Error(fmt::format("{}: there is no saved model here; `anesi train` makes one", model_.string()));
+    }
+    json_ = nlohmann::json::parse(read_file(path()), nullptr, /*allow_exceptions=*/false);
+    if (!json_.is_object()) throw damaged("not JSON");
+    const auto format = read([](const auto& json) { return json.at("format"); });
+    if (format != kFormat) {
+      throw Error(fmt::format("{}: format {}; this program reads format {}", path().string(), format.dump(), kFormat));
+    }
+  }
+
+  std::filesystem::path path() const { return model_ / "manifest.json"; }
+  std::filesystem::path weights_path() const { return model_ / "weights.safetensors"; }
+
+  // What `of_json` makes of it; where something is missing or of another kind, the file is damaged.
+  template <typename Read>
+  std::invoke_result_t<Read, const nlohmann::json&> read(const Read& of_json) const {
+    try {
+      return of_json(json_);
+    } catch (const nlohmann::json::exception& error) {
+      throw damaged(error.what());
+    } catch (const UsageError& error) {
+      throw damaged(error.what());
+    }
+  }
+
+  // Throws Error where they are not those that it describes.
+  NamedTensors weights() const {
+    const auto checksum = read([](const auto& json) { return json.at("weights").at("sha256"); });
+    auto tensors = read_safetensors(weights_path()).tensors;
+    if (sha256_of_file(weights_path()) != checksum) {
+      throw Error(
+          fmt::format("{}: not the weights that manifest.json describes (checksum differs)", weights_path().string()));
+    }
+    return tensors;
+  }
+
+ private:
+  Error damaged(const std::string& what) const {
+    return Error(fmt::format("{}: {}; the file is damaged", path().string(), what));
+  }
+
+  std::filesystem::path model_;
+  nlohmann::json json_;
+};
+
 }  // namespace
 
 void save_model(const std::filesystem::path& directory, const Configuration& configuration, const Problem& problem,
@@ -92,60 +142,52 @@ torch::Tensor SavedModel::beliefs(const torch::Tensor& inputs) const {
   return beliefs;
 }
 
+NamedTensors load_q(const std::filesystem::path& directory, const std::string& architecture) {
+  const auto model = std::filesystem::exists(directory / "model") ? directory / "model" : directory;
+  const Manifest manifest(model);
+  const auto found =
+      manifest.read([](const auto& json) { return json.at("architecture").template get<std::string>(); });
+  if (found != architecture) {
+    throw Error(fmt::format("{}: its q is {}, not {}", directory.string(), found, architecture));
+  }
+  return manifest.weights();
+}
+
 SavedModel load_model(const std::filesystem::path& directory, TaskContext context) {
-  const auto manifest_path = directory / "manifest.json";
-  if (!std::filesystem::exists(manifest_path)) {
-    throw Error(fmt::format("{}: there is no saved model here; `anesi train` makes one", directory.string()));
-  }
-  const auto manifest = nlohmann::json::parse(read_file(manifest_path), nullptr, /*allow_exceptions=*/false);
-  const auto damaged = [&](const std::string& what) {
-    return Error(fmt::format("{}: {}; the file is damaged", manifest_path.string(), what));
-  };
-  if (!manifest.is_object()) throw damaged("not JSON");
-  SavedModel saved;
-  std::string checksum;
-  try {
-    if (manifest.at("format") != kFormat) {
-      throw Error(fmt::format("{}: format {}; this program reads format {}", manifest_path.string(),
-                              manifest.at("format").dump(), kFormat));
+  const Manifest manifest(directory);
+  auto saved = manifest.read([](const nlohmann::json& json) {
+    SavedModel described;
+    described.configuration = std::make_unique<Configuration>(json.at("task"), json.at("preset"));
+    for (const auto& [name, value] : json.at("options").items()) {
+      described.configuration->table().set(name, value.get<std::string>());
     }
-    saved.configuration = std::make_unique<Configuration>(manifest.at("task"), manifest.at("preset"));
-    for (const auto& [name, value] : manifest.at("options").items()) {
-      saved.configuration->table().set(name, value.get<std::string>());
+    if (json.contains("decision")) {
+      described.decision = Decision{.by = described.configuration->eval.decide,
+                                    .limits = described.configuration->eval.limits,
+                                    .slope = json.at("decision").at("slope"),
+                                    .offset = json.at("decision").at("offset")};
     }
-    checksum = manifest.at("weights").at("sha256");
-    if (manifest.contains("decision")) {
-      saved.decision = Decision{.by = saved.configuration->eval.decide,
-                                .limits = saved.configuration->eval.limits,
-                                .slope = manifest.at("decision").at("slope"),
-                                .offset = manifest.at("decision").at("offset")};
+    if (json.contains("data")) {
+      described.trained_on = json.at("data").at("origin");
+      described.data_fingerprint = json.at("data").at("fingerprint").get<std::vector<std::int64_t>>();
     }
-    if (manifest.contains("data")) {
-      saved.trained_on = manifest.at("data").at("origin");
-      saved.data_fingerprint = manifest.at("data").at("fingerprint").get<std::vector<std::int64_t>>();
-    }
-  } catch (const nlohmann::json::exception& error) {
-    throw damaged(error.what());
-  } catch (const UsageError& error) {
-    throw damaged(error.what());
-  }
-  const auto weights_path = directory / "weights.safetensors";
-  const auto weights = read_safetensors(weights_path);
-  if (sha256_of_file(weights_path) != checksum) {
-    throw Error(
-        fmt::format("{}: not the weights that manifest.json describes (checksum differs)", weights_path.string()));
-  }
+    return described;
+  });
+  const auto weights = manifest.weights();
   saved.say = context.say;
   saved.task = saved.configuration->make_task(std::move(context));
-  if (manifest.value("worlds", std::vector<std::int64_t>()) != saved.task.problem->worlds().domains() ||
-      manifest.value("outputs", std::vector<std::int64_t>()) != saved.task.problem->outputs().domains()) {
+  const auto domains = [&](const char* name) {
+    return manifest.read([&](const auto& json) { return json.value(name, std::vector<std::int64_t>()); });
+  };
+  if (domains("worlds") != saved.task.problem->worlds().domains() ||
+      domains("outputs") != saved.task.problem->outputs().domains()) {
     throw Error(
-        fmt::format("{}: the task's worlds or outputs have changed since; train it again", manifest_path.string()));
+        fmt::format("{}: the task's worlds or outputs have changed since; train it again", manifest.path().string()));
   }
   saved.task.perception = refined_perception(saved.configuration->refine, saved.task);
   saved.model = saved.configuration->make_model(*saved.task.problem);
-  load_module_tensors(*saved.task.perception, "perception.", weights.tensors, weights_path.string());
-  load_model_tensors(saved.model, weights.tensors, weights_path.string());
+  load_module_tensors(*saved.task.perception, "perception.", weights, manifest.weights_path().string());
+  load_model_tensors(saved.model, weights, manifest.weights_path().string());
   saved.task.perception->eval();
   saved.model.eval();
   if (saved.configuration->q.amortized.prunes() || saved.configuration->eval.prune)

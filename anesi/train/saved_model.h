@@ -44,6 +44,10 @@ struct SavedModel {
   torch::Tensor beliefs(const torch::Tensor& inputs) const;
 };
 
+// The weights of q in a run's directory or a model's, for a q of this architecture. Throws Error as load_model does,
+// and where the q there is of another architecture.
+NamedTensors load_q(const std::filesystem::path& directory, const std::string& architecture);
+
 // Throws Error where a file is missing, damaged or of another version.
 SavedModel load_model(const std::filesystem::path& directory, TaskContext context = {});
 

@@ -9,6 +9,7 @@
 #include "anesi/core/seeded.h"
 #include "anesi/losses/exact.h"
 #include "anesi/train/module_tensors.h"
+#include "anesi/train/saved_model.h"
 
 namespace anesi {
 namespace {
@@ -64,6 +65,13 @@ void check_options(const Configuration& configuration, const Task& task, const S
         "refine.restart_gap: perception can only start again through a q that has not followed it; "
         "set q.frozen=true");
   }
+  if (refine.epochs > 0 && refine.q_steps > 0 &&
+      (configuration.q.amortized.frozen || configuration.loss == "exact" || configuration.loss == "rloo")) {
+    throw UsageError("refine.q_steps: there is no q that learns; set q.frozen=false and loss=amortized");
+  }
+  if (!configuration.q.from.empty() && (configuration.loss == "exact" || configuration.loss == "rloo")) {
+    throw UsageError("q.from: loss=" + configuration.loss + " learns through no q");
+  }
   if (configuration.train.pieces && !(task.draw_pieces && task.piece)) {
     throw UsageError("train.pieces: the examples of this task have no pieces that are problems of their own");
   }
@@ -115,9 +123,9 @@ Trainer::Trainer(const Configuration& configuration, const Task& task, const Spl
     options.precision = configuration.train.precision;
     const auto every = configuration.q.every;
     const auto joint_steps = options.frozen ? 0 : (configuration.train.epochs * steps_per_epoch() + every - 1) / every;
-    auto amortized =
-        std::make_unique<AmortizedLoss>(learned_, model_, make_prior(learned_.worlds(), configuration.prior), options,
-                                        UpdateCounts{configuration.q.pretrain, joint_steps}, generator_);
+    auto amortized = std::make_unique<AmortizedLoss>(
+        learned_, model_, make_prior(learned_.worlds(), configuration.prior), options,
+        UpdateCounts{configuration.q.updates_alone(), joint_steps, follow_steps()}, generator_);
     amortized_ = amortized.get();
     loss_ = std::move(amortized);
     if (configuration.loss == "amortized+rloo") {
@@ -133,16 +141,24 @@ Trainer::Trainer(const Configuration& configuration, const Task& task, const Spl
 
 std::int64_t Trainer::steps_per_epoch() const { return (rows_.size(0) + batch_ - 1) / batch_; }
 
+void Trainer::take_q() {
+  const auto& q = configuration_.q;
+  if (q.from.empty() || q_steps_done_ > 0) return;
+  load_model_tensors(model_, load_q(q.from, q.architecture), "q.from=" + q.from);
+  q_steps_done_ = 1;  // those of the other run, whose number does not matter here
+}
+
 bool Trainer::run(TrainingObserver& observer) {
+  take_q();
   if (!run_q(observer) || !run_starts(observer)) return false;
   do {
     if (!run_perception(observer)) return false;
   } while (!explained_or_restarted());
-  return run_refine(observer);
+  return run_refine(observer) && run_follow(observer);
 }
 
 bool Trainer::run_q(TrainingObserver& observer) {
-  const auto steps = amortized_ == nullptr ? 0 : configuration_.q.pretrain;
+  const auto steps = amortized_ == nullptr ? 0 : configuration_.q.updates_alone();
   if (q_steps_done_ >= steps) return true;
   while (q_steps_done_ < steps) {
     {
@@ -355,6 +371,38 @@ bool Trainer::run_refine(TrainingObserver& observer) {
   return true;
 }
 
+std::int64_t Trainer::follow_steps() const {
+  return configuration_.refine.epochs > 0 ? configuration_.refine.q_steps : 0;
+}
+
+bool Trainer::run_follow(TrainingObserver& observer) {
+  const auto steps = follow_steps();
+  while (follow_steps_done_ < steps) {
+    {
+      const Stopwatch watch(seconds_);
+      const auto drawn = torch::randint(rows_.size(0), {std::min(batch_, rows_.size(0))}, generator_, torch::kInt64);
+      const auto batch = shown(rows_.index_select(0, drawn), generator_);
+      perception().eval();
+      const auto beliefs = [&] {
+        const torch::NoGradGuard no_gradients;
+        return perception().forward(batch.inputs);
+      }();
+      q_loss_sum_ += loss_->learn(beliefs);
+      ++q_loss_count_;
+      ++follow_steps_done_;
+    }
+    const auto now = progress("follow", follow_steps_done_, steps);
+    observer.on_step(now);
+    if (follow_steps_done_ == steps) {
+      q_loss_sum_ = 0;
+      q_loss_count_ = 0;
+      observer.on_evaluation(now, evaluate_held_out());
+    }
+    if (observer.should_stop() && follow_steps_done_ < steps) return false;
+  }
+  return true;
+}
+
 torch::Tensor Trainer::order_of_epoch(std::int64_t epoch) const {
   const auto seed = static_cast<std::uint64_t>(configuration_.seed) * 1000003 +
                     static_cast<std::uint64_t>(restarts_) * kRestartSeeds + static_cast<std::uint64_t>(epoch) + 1;
@@ -387,8 +435,8 @@ NamedTensors Trainer::state() const {
   state["generator"] = generator_.get_state();
   state["torch_generator"] = at::detail::getDefaultCPUGenerator().get_state();
   state["data"] = fingerprint_;
-  state["steps"] =
-      torch::tensor({q_steps_done_, steps_done_, loss_count_, q_loss_count_, restarts_, start_steps_done_});
+  state["steps"] = torch::tensor(
+      {q_steps_done_, steps_done_, loss_count_, q_loss_count_, restarts_, start_steps_done_, follow_steps_done_});
   if (refinement_) add_with_prefix(state, "refine.", refinement_->state());
   if (best_start_) {
     add_with_prefix(state, "best.labels.", best_start_->labels.state());
@@ -417,12 +465,14 @@ void Trainer::load_state(const NamedTensors& state) {
   auto torch_generator = at::detail::getDefaultCPUGenerator();
   torch_generator.set_state(state.at("torch_generator"));
   const auto steps = state.at("steps");
+  if (steps.numel() != 7) throw Error("checkpoint: written by another version of this program");
   q_steps_done_ = steps[0].item<std::int64_t>();
   steps_done_ = steps[1].item<std::int64_t>();
   loss_count_ = steps[2].item<std::int64_t>();
   q_loss_count_ = steps[3].item<std::int64_t>();
   restarts_ = steps[4].item<std::int64_t>();
   start_steps_done_ = steps[5].item<std::int64_t>();
+  follow_steps_done_ = steps[6].item<std::int64_t>();
   const auto sums = state.at("sums");
   loss_sum_ = sums[0].item<double>();
   q_loss_sum_ = sums[1].item<double>();

@@ -1,9 +1,9 @@
 // Algorithm 2 of the paper: perception learns through q while q follows perception.
 //
 // Training is a list of phases: q alone (optional), then perception, with q beside it or frozen, then perception on its
-// own explanations (optional, refine.h). Everything random comes from the configuration's seed, and state() holds
-// everything that the future depends on, so a run that was interrupted and resumed ends with the same weights, bit for
-// bit, as one that was not.
+// own explanations (optional, refine.h), which q may follow. Everything random comes from the configuration's seed, and
+// state() holds everything that the future depends on, so a run that was interrupted and resumed ends with the same
+// weights, bit for bit, as one that was not.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@
 namespace anesi {
 
 struct Progress {
-  std::string phase;  // "q", "starts", "perception" or "refine"
+  std::string phase;  // "q", "starts", "perception", "refine" or "follow"
   std::int64_t step, steps;
   std::int64_t epoch, epochs;  // 0 in the phases before perception's
   double loss, q_loss;         // means since the last evaluation; NaN where there are none
@@ -45,6 +45,10 @@ class Trainer {
  public:
   // The arguments outlive the trainer. Seeds torch's own generator too, for modules that draw from it.
   Trainer(const Configuration& configuration, const Task& task, const Splits& data);
+
+  // Takes the q that q.from names, where it names one and it is not taken yet. run() begins with this; call it before
+  // to learn early whether that q is there and fits. Throws Error where not.
+  void take_q();
 
   // Trains from where it stands to the end. False where the observer stopped it.
   bool run(TrainingObserver& observer);
@@ -87,11 +91,14 @@ class Trainer {
   void take_weights(std::uint64_t seed);
   bool run_perception(TrainingObserver& observer);
   bool run_refine(TrainingObserver& observer);
+  // q learns what the refined perception believes.
+  bool run_follow(TrainingObserver& observer);
   // Explains the labels; where that costs too many nats, starts perception anew and returns false, or, once there have
   // been enough starts, takes the best of them.
   bool explained_or_restarted();
   void start_refinement();
   bool evaluates_validation() const { return data_.validation.size() > 0; }
+  std::int64_t follow_steps() const;
   Evaluation evaluate_held_out();
   // The order of the training examples in an epoch, from the seed and the epoch alone.
   torch::Tensor order_of_epoch(std::int64_t epoch) const;
@@ -113,7 +120,7 @@ class Trainer {
   std::unique_ptr<Adam> optimizer_;
 
   // Where training stands.
-  std::int64_t q_steps_done_ = 0, start_steps_done_ = 0, steps_done_ = 0, restarts_ = 0;
+  std::int64_t q_steps_done_ = 0, start_steps_done_ = 0, steps_done_ = 0, follow_steps_done_ = 0, restarts_ = 0;
   double loss_sum_ = 0, q_loss_sum_ = 0;
   std::int64_t loss_count_ = 0, q_loss_count_ = 0;
   double seconds_ = 0;

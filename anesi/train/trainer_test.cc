@@ -12,6 +12,7 @@
 #include "anesi/data/procedural_digits.h"
 #include "anesi/io/files.h"
 #include "anesi/io/safetensors.h"
+#include "anesi/train/module_tensors.h"
 #include "anesi/train/run.h"
 #include "anesi/train/saved_model.h"
 
@@ -52,10 +53,12 @@ struct StopAfter final : TrainingObserver {
 };
 
 struct Recorder final : TrainingObserver {
+  void on_step(const Progress&) override { ++steps; }
   void on_evaluation(const Progress& progress, const std::optional<Evaluation>& evaluation) override {
     phases.push_back(progress.phase);
     if (evaluation) losses.push_back(progress.loss);
   }
+  std::int64_t steps = 0;  // of all phases
   std::vector<std::string> phases;
   std::vector<double> losses;
 };
@@ -138,6 +141,45 @@ TEST(Trainer, RefinesOnExplainedLabels) {
   EXPECT_EQ(recorder.phases, (std::vector<std::string>{"q", "perception", "refine"}));
   EXPECT_GT(once.trainer->explained_labels()->gap, 0);
   EXPECT_NE(&once.trainer->perception(), &once.trainer->unrefined());
+}
+
+TEST(Trainer, QFollowsTheRefinedPerception) {
+  const std::vector<std::string> settings{"refine.epochs=1", "train.epochs=1", "q.joint_lr=0.001"};
+  auto following = settings;
+  following.emplace_back("refine.q_steps=4");
+  SmallTraining stays(settings), follows(following);
+  Recorder recorder, ignored;
+  EXPECT_TRUE(stays.trainer->run(ignored));
+  EXPECT_TRUE(follows.trainer->run(recorder));
+  EXPECT_EQ(recorder.phases, (std::vector<std::string>{"q", "perception", "refine", "follow"}));
+  const auto perceptions = [](Trainer& trainer) { return module_tensors(trainer.perception(), ""); };
+  EXPECT_TRUE(same(perceptions(*stays.trainer), perceptions(*follows.trainer)));
+  EXPECT_FALSE(same(model_tensors(stays.trainer->model()), model_tensors(follows.trainer->model())));
+
+  expect_resumes_bit_for_bit(following, {recorder.steps - 3, recorder.steps - 1});
+  following.emplace_back("q.frozen=true");
+  EXPECT_THROW(SmallTraining{following}, UsageError);
+}
+
+TEST(Trainer, TakesTheQOfAnotherRun) {
+  TemporaryDirectory scratch;
+  SmallTraining first;
+  Recorder recorder, second_recorder;
+  EXPECT_TRUE(first.trainer->run(recorder));
+  save_model(scratch.path() / "run" / "model", first.configuration, *first.task.problem, first.trainer->perception(),
+             first.trainer->model());
+  const auto from = "q.from=" + (scratch.path() / "run").string();
+
+  SmallTraining second({from, "q.frozen=true", "seed=9"});
+  EXPECT_TRUE(second.trainer->run(second_recorder));
+  EXPECT_EQ(second_recorder.phases, (std::vector<std::string>{"perception", "perception"}));
+  EXPECT_TRUE(same(model_tensors(first.trainer->model()), model_tensors(second.trainer->model())));
+
+  SmallTraining other({from, "q.architecture=transducer"});
+  EXPECT_THROW(other.trainer->run(recorder), Error);
+  SmallTraining missing({"q.from=" + (scratch.path() / "none").string()});
+  EXPECT_THROW(missing.trainer->run(recorder), Error);
+  EXPECT_THROW(SmallTraining({from, "loss=rloo"}), UsageError);
 }
 
 // Keeps perception's first weights as each start of the perception phase leaves them, and the gap of each start.

@@ -57,7 +57,7 @@ std::vector<std::string> with_kinds(const std::string& judge) {
   settings.push_back("kinds.judge=" + judge);
   for (const char* more :
        {"refine.epochs=1", "refine.labels=kinds", "refine.fresh=false", "refine.batch=512", "refine.lr=0.003",
-        "refine.schedule=cosine", "refine.weight_decay=0", "refine.smoothing=0"}) {
+        "refine.schedule=cosine", "refine.weight_decay=0", "refine.smoothing=0", "refine.q_steps=600"}) {
     settings.emplace_back(more);
   }
   return settings;
