@@ -132,7 +132,13 @@ class CommandLine(unittest.TestCase):
     def test_check_looks_at_a_task_and_at_a_run(self):
         result = self.call("check", "mnist-add", "--set", "task.digits=1", "--json")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIs(json.loads(result.stdout)["pruner_exact"], True)
+        checked = json.loads(result.stdout)
+        self.assertIs(checked["pruner_exact"], True)
+        self.assertIs(checked["exploitable"], False)
+        self.assertLessEqual(checked["tv_prior"], checked["certificate_prior"]["mean"])
+        result = self.call("check", "warcraft", "--set", "task.size=5", "--set", "q.pretrain=2", "--json")
+        self.assertIn(result.returncode, (0, 1), result.stderr)  # such a q may well like a mistake better
+        self.assertIn("exploits_pieces", json.loads(result.stdout))
         checked = json.loads(self.call("check", self.run_directory, "--beliefs", "20", "--json").stdout)
         for key in ("tv_prior", "tv_perceived", "kl_prior", "kl_perceived", "mpe_agreement", "satisfied", "exploitable"):
             self.assertIsNotNone(checked[key], key)
@@ -257,6 +263,8 @@ class CommandLine(unittest.TestCase):
         for preset in ("default", "plain", "polish", "paper", "resnet", "supervised", "rloo", "q+rloo"):
             run = self.folder / f"maps-{preset}"
             settings = self.FEW_MAPS + ("--set", "train.epochs=1") if preset == "resnet" else few
+            if preset in ("default", "polish"):
+                settings += ("--set", "refine.q_steps=3")
             result = self.call("train", "warcraft", "--preset", preset, *settings, "--out", run, "--json")
             self.assertEqual(result.returncode, 0, preset + result.stderr)
             figures = json.loads(result.stdout)
@@ -265,6 +273,13 @@ class CommandLine(unittest.TestCase):
             told = self.call("predict", run, "--index", "0", "--json")
             self.assertEqual(told.returncode, 0, preset + told.stderr)
         drawing = self.folder / "map.svg"
+        paper = ("train", "warcraft", "--preset", "paper", *few, "--set", "q.from=maps-paper")
+        result = self.call(*paper, "--seed", "1", "--out", "maps-same-q")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("q is a resnet, learned in maps-paper", result.stderr)
+        self.refused(1, "maps-none: there is no saved model", *paper, "--set", "q.from=maps-none", "--out", "maps-not")
+        self.refused(1, "maps-plain: its q is grid, not resnet", *paper, "--set", "q.from=maps-plain", "--out", "maps-not")
+        self.assertFalse((self.folder / "maps-not").exists())
         told = self.call("explain", self.folder / "maps-default", "--index", "1", "--svg", drawing)
         self.assertEqual(told.returncode, 0, told.stderr)
         self.assertIn("<svg", drawing.read_text())

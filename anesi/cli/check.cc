@@ -9,6 +9,7 @@
 #include "anesi/check/model_check.h"
 #include "anesi/check/problem_check.h"
 #include "anesi/cli/command.h"
+#include "anesi/cli/progress_display.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/core/seeded.h"
 #include "anesi/exact/exact_model.h"
@@ -68,11 +69,10 @@ std::string in_words(double distance) {
 }
 
 // q against exact inference on some beliefs; "prior" or "perceived".
-void examine_distance(const SavedModel& saved, const ExactInference& exact, const torch::Tensor& beliefs,
-                      const std::string& name, const CheckFlags& flags, const at::Generator& generator,
-                      Report& report) {
-  const auto distance =
-      sampled_distance(*saved.model.prediction, *saved.task.problem, exact, beliefs, flags.samples, generator);
+void examine_distance(SequenceModel& prediction, const Problem& problem, const ExactInference& exact,
+                      const torch::Tensor& beliefs, const std::string& name, const CheckFlags& flags,
+                      const at::Generator& generator, Report& report) {
+  const auto distance = sampled_distance(prediction, problem, exact, beliefs, flags.samples, generator);
   report.set("tv_" + name, distance.total_variation);
   report.set("kl_" + name, distance.divergence);
   report.line(
@@ -81,9 +81,10 @@ void examine_distance(const SavedModel& saved, const ExactInference& exact, cons
                   distance.divergence, beliefs.size(0), in_words(distance.total_variation)));
 }
 
-void examine_certificate(const SavedModel& saved, const torch::Tensor& beliefs, const std::string& name,
-                         const CheckFlags& flags, const at::Generator& generator, Report& report) {
-  const auto certificate = certify(*saved.model.prediction, *saved.task.problem, beliefs, flags.samples, generator);
+void examine_certificate(SequenceModel& prediction, const Problem& problem, const torch::Tensor& beliefs,
+                         const std::string& name, const CheckFlags& flags, const at::Generator& generator,
+                         Report& report) {
+  const auto certificate = certify(prediction, problem, beliefs, flags.samples, generator);
   report.set("certificate_" + name, {{"mean", certificate.mean},
                                      {"margin", certificate.margin},
                                      {"largest", certificate.bounds.max().item<double>()}});
@@ -143,9 +144,9 @@ void examine_search(const SavedModel& saved, const torch::Tensor& beliefs, Repor
 
 constexpr std::int64_t kExploitWorlds = 200;
 
-bool examine_exploits(const SavedModel& saved, const Problem& problem, const torch::Tensor& worlds,
+bool examine_exploits(SequenceModel& prediction, const Task& task, const Problem& problem, const torch::Tensor& worlds,
                       const torch::Tensor& queries, const std::string& title, Report& report) {
-  const auto exploits = check_exploits(*saved.model.prediction, problem, worlds, queries, saved.task.name_value);
+  const auto exploits = check_exploits(prediction, problem, worlds, queries, task.name_value);
   auto key = title;
   std::erase(key, ',');
   std::replace(key.begin(), key.end(), ' ', '_');
@@ -157,6 +158,60 @@ bool examine_exploits(const SavedModel& saved, const Problem& problem, const tor
                   exploits.exploitable() ? fmt::format("perception gains by {}", fmt::join(exploits.cheaper, ", "))
                                          : "the truth is cheapest"));
   return exploits.exploitable();
+}
+
+torch::Tensor uniform_worlds(const Problem& problem, at::Generator generator) {
+  return sample_worlds(uniform_beliefs(kExploitWorlds, problem.worlds()), std::move(generator));
+}
+
+// An output that all labels are about needs no exact inference of others; a circuit of the whole function takes long to
+// compile, or for ever.
+std::unique_ptr<ExactInference> exact_at_hand(const Task& task, Report& report) {
+  constexpr double kSeconds = 10;
+  auto exact = task.question.empty() ? find_exact(*task.problem, kSeconds) : nullptr;
+  if (!exact) report.line(true, "exact inference", "not at hand for this problem; q cannot be compared with it");
+  return exact;
+}
+
+// q as the task's preset learns it from c alone, before any perception.
+void examine_q(const Configuration& configuration, const Task& task, const CheckFlags& flags, Report& report) {
+  const auto steps = configuration.q.updates_alone();
+  if (steps == 0 || configuration.loss == "exact" || configuration.loss == "rloo") {
+    report.line(true, "q", "is not learned before perception with these options; check a run to examine it");
+    return;
+  }
+  const auto& problem = *task.problem;
+  const auto& learned = configuration.train.pieces && task.piece ? *task.piece : problem;
+  const auto model = configuration.make_model(problem);
+  const auto generator = seeded(static_cast<std::uint64_t>(flags.seed));
+  {
+    AmortizedLoss loss(learned, model, make_prior(learned.worlds(), configuration.prior), configuration.q.amortized,
+                       steps, generator);
+    ProgressDisplay display;
+    double sum = 0;
+    for (std::int64_t step = 1; step <= steps; ++step) {
+      sum += loss.update();
+      display.update({.phase = "q", .step = step, .steps = steps, .q_loss = sum / static_cast<double>(step)});
+    }
+  }
+  auto& prediction = *model.prediction;
+  const auto beliefs = FixedDirichlet(problem.worlds(), 0.2).sample(flags.beliefs, generator);
+  if (const auto exact = exact_at_hand(task, report)) {
+    examine_distance(prediction, problem, *exact, beliefs, "prior", flags, generator, report);
+  }
+  if (prediction.multilinear()) examine_certificate(prediction, problem, beliefs, "prior", flags, generator, report);
+  bool exploitable =
+      examine_exploits(prediction, task, problem, uniform_worlds(problem, generator), {}, "exploits", report);
+  const auto prior_worlds = [&](const Problem& of) {
+    return make_prior(of.worlds(), configuration.prior)->sample_with_worlds(kExploitWorlds, generator).worlds;
+  };
+  exploitable |= examine_exploits(prediction, task, problem, prior_worlds(problem), {}, "exploits, prior", report);
+  if (&learned != &problem) {
+    const auto queries = learned.draw_queries(kExploitWorlds, generator);
+    exploitable |=
+        examine_exploits(prediction, task, learned, prior_worlds(learned), queries, "exploits, pieces", report);
+  }
+  report.set("exploitable", exploitable);
 }
 
 void examine_run(const SavedModel& saved, const Dataset& data, const CheckFlags& flags, Report& report) {
@@ -177,14 +232,11 @@ void examine_run(const SavedModel& saved, const Dataset& data, const CheckFlags&
       beam_search(*saved.model.prediction, perceived, saved.configuration->eval.beam, saved.pruning.get())
           .values.select(1, 0)
           .contiguous();
-  // An output that all labels are about needs no more; a circuit of the whole function takes long to compile or for
-  // ever.
-  constexpr double kSeconds = 10;
-  const auto exact = saved.task.question.empty() ? find_exact(problem, kSeconds) : nullptr;
-  if (exact) {
-    examine_distance(saved, *exact, prior, "prior", flags, generator, report);
-    examine_distance(saved, *exact, perceived, "perceived", flags, generator, report);
-    examine_distance(saved, *exact, degenerate, "degenerate", flags, generator, report);
+  auto& prediction = *saved.model.prediction;
+  if (const auto exact = exact_at_hand(saved.task, report)) {
+    examine_distance(prediction, problem, *exact, prior, "prior", flags, generator, report);
+    examine_distance(prediction, problem, *exact, perceived, "perceived", flags, generator, report);
+    examine_distance(prediction, problem, *exact, degenerate, "degenerate", flags, generator, report);
     if (saved.model.explanation) {
       const auto agreement = mpe_agreement(*saved.model.explanation, *exact, {perceived, predicted},
                                            saved.configuration->eval.beam, saved.pruning.get());
@@ -193,12 +245,10 @@ void examine_run(const SavedModel& saved, const Dataset& data, const CheckFlags&
           true, "explanations",
           fmt::format("the most probable one is the exact one for {:.2f} % of {} inputs", 100 * agreement, examples));
     }
-  } else {
-    report.line(true, "exact inference", "not at hand for this problem; q cannot be compared with it");
   }
-  if (saved.model.prediction->multilinear()) {
-    examine_certificate(saved, prior, "prior", flags, generator, report);
-    examine_certificate(saved, perceived, "perceived", flags, generator, report);
+  if (prediction.multilinear()) {
+    examine_certificate(prediction, problem, prior, "prior", flags, generator, report);
+    examine_certificate(prediction, problem, perceived, "perceived", flags, generator, report);
   }
   if (saved.model.explanation) {
     double satisfied = 0;
@@ -221,17 +271,17 @@ void examine_run(const SavedModel& saved, const Dataset& data, const CheckFlags&
         fmt::format("below {} at the uniform belief it would lose {:.2f} % of true worlds ({:.4f} % of choices)",
                     kThreshold, 100 * wrong.by_world, 100 * wrong.by_choice));
   }
-  const auto drawn = sample_worlds(uniform_beliefs(kExploitWorlds, problem.worlds()), generator);
-  bool exploitable = examine_exploits(saved, problem, drawn, {}, "exploits", report);
+  bool exploitable =
+      examine_exploits(prediction, saved.task, problem, uniform_worlds(problem, generator), {}, "exploits", report);
   // Worlds as they come, where they are known: what is rare in them q may get wrong unpunished.
   if (saved.task.piece && saved.configuration->train.pieces) {
     const auto pieces = saved.task.draw_pieces(data, torch::arange(examples), generator);
-    exploitable |= examine_exploits(saved, *saved.task.piece, pieces.worlds, pieces.observations.queries,
-                                    "exploits, pieces", report);
+    exploitable |= examine_exploits(prediction, saved.task, *saved.task.piece, pieces.worlds,
+                                    pieces.observations.queries, "exploits, pieces", report);
   }
   const auto worlds = data.worlds.slice(0, 0, examples);
   if (!(worlds == kUnset).any().item<bool>()) {
-    exploitable |= examine_exploits(saved, problem, worlds, {}, "exploits, data", report);
+    exploitable |= examine_exploits(prediction, saved.task, problem, worlds, {}, "exploits, data", report);
   }
   report.set("exploitable", exploitable);
 }
@@ -242,7 +292,9 @@ int check(const CheckFlags& flags) {
   if (tasks().contains(flags.target) && !std::filesystem::exists(flags.target)) {
     Configuration configuration(flags.target);
     for (const auto& setting : flags.settings) configuration.table().set(setting);
-    examine_problem(*configuration.make_task(context).problem, static_cast<std::uint64_t>(flags.seed), report);
+    const auto task = configuration.make_task(context);
+    examine_problem(*task.problem, static_cast<std::uint64_t>(flags.seed), report);
+    examine_q(configuration, task, flags, report);
   } else {
     if (!std::filesystem::exists(flags.target)) {
       throw UsageError(fmt::format("{}: neither a task nor a run; `anesi tasks` lists the tasks", flags.target));
@@ -260,7 +312,8 @@ int check(const CheckFlags& flags) {
 }  // namespace
 
 void add_check(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("check", "is a problem well posed, its pruner exact, a run's q near to exact?");
+  auto* command = app.add_subcommand(
+      "check", "is a problem well posed, its pruner exact, its q near to exact and safe to learn through?");
   auto flags = std::make_shared<CheckFlags>();
   command->add_option("TARGET", flags->target, "a task, or a run directory")->required();
   command->add_option("--set", flags->settings, "an option of the task, name=value; may be repeated")
@@ -272,8 +325,10 @@ void add_check(CLI::App& app, int& exit_code) {
   command->add_option("--seed", flags->seed, "decides every random draw (default 0)")->check(CLI::NonNegativeNumber);
   flags->common.add_to(*command);
   command->footer(
+      "Of a task, q is learned from c alone as the default preset says; --set q.pretrain=0 leaves that out.\n"
       "Exits with 1 where something is wrong.\n"
-      "Examples:\n  anesi check mnist-add --set task.digits=2\n  anesi check runs/four --json");
+      "Examples:\n  anesi check mnist-add --set task.digits=2\n  anesi check warcraft --set task.size=30\n  anesi "
+      "check runs/four --json");
   command->callback([flags, &exit_code] { exit_code = check(*flags); });
 }
 

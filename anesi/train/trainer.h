@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,12 +22,14 @@ namespace anesi {
 
 struct Progress {
   std::string phase;  // "q", "starts", "perception", "refine" or "follow"
-  std::int64_t step, steps;
-  std::int64_t epoch, epochs;  // 0 in the phases before perception's
-  double loss, q_loss;         // means since the last evaluation; NaN where there are none
-  double seconds;              // of training so far, in all phases and resumed parts, without evaluations
-  std::int64_t restarts;       // of the perception phase
-  std::string split;           // that evaluations are of: "validation", or "test" where there is none
+  std::int64_t step = 0, steps = 0;
+  std::int64_t epoch = 0, epochs = 0;       // 0 in phases that have none
+  double loss = kNoLoss, q_loss = kNoLoss;  // means since the last evaluation
+  double seconds = 0;                       // of training so far, in all phases and resumed parts, without evaluations
+  std::int64_t restarts = 0;                // of the perception phase
+  std::string split = {};                   // that evaluations are of: "validation", or "test" where there is none
+
+  static constexpr double kNoLoss = std::numeric_limits<double>::quiet_NaN();
 };
 
 // What the trainer tells its surroundings. The calls come from the thread that runs it.
