@@ -92,6 +92,13 @@ class SumOfGradients {
   double loss_ = 0;
 };
 
+void require_answers(const InferenceModel& model, const torch::Tensor& queries) {
+  if (queries.defined() && !model.prediction->answers_queries()) {
+    throw UsageError(
+        "this q.architecture answers only what the problem asks: set q.queries=false and train.pieces=false");
+  }
+}
+
 }  // namespace
 
 torch::Tensor squared_log_ratio(const torch::Tensor& log_q, const torch::Tensor& log_p) {
@@ -131,6 +138,7 @@ double AmortizedLoss::update(const torch::Tensor& more) {
   }
   Exercise exercise{beliefs, worlds, {}};
   if (options_.queries) exercise.queries = problem_.draw_queries(beliefs.size(0), generator_);
+  require_answers(model_, exercise.queries);
   exercise.outputs =
       exercise.queries.defined() ? problem_.answer(worlds, exercise.queries) : problem_.apply_batch(worlds);
   if (options_.trace > 0) {
@@ -234,6 +242,7 @@ double AmortizedLoss::learn(const torch::Tensor& beliefs) {
 }
 
 torch::Tensor AmortizedLoss::loss(const torch::Tensor& beliefs, const Observations& observations) {
+  require_answers(model_, observations.queries);
   const FrozenParameters frozen(*model_.prediction);
   const ReducedPrecision precision(options_.precision == "bf16", beliefs.device().type());
   return -observations.log_prob(prediction({beliefs, {}, observations.queries}, observations.outputs)).mean();

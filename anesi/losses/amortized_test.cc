@@ -9,6 +9,7 @@
 #include "anesi/core/error.h"
 #include "anesi/core/seeded.h"
 #include "anesi/exact/enumerate.h"
+#include "anesi/models/resnet.h"
 #include "anesi/models/sample.h"
 #include "anesi/models/scan.h"
 #include "anesi/models/scan_explanation.h"
@@ -16,6 +17,7 @@
 #include "anesi/priors/certain.h"
 #include "anesi/priors/fixed_dirichlet.h"
 #include "anesi/tasks/mnist_add/addition.h"
+#include "anesi/tasks/warcraft/path_planning.h"
 
 namespace anesi {
 namespace {
@@ -211,6 +213,22 @@ INSTANTIATE_TEST_SUITE_P(Losses, EveryWayToExplain,
                          testing::Values(Way{"explain", "joint", "off", 0}, Way{"explain", "joint", "both", 0},
                                          Way{"explain", "joint", "on", 1}, Way{"explain", "forward_kl", "off", 0},
                                          Way{"prune", "joint", "off", 1}, Way{"prune", "joint", "both", 1}));
+
+TEST(Amortized, AsksAndTellsOnlyWhatAModelUnderstands) {
+  const PathPlanning problem(4);
+  const auto model = std::make_shared<ResNetWalk>(problem, ResNetOptions{.width = 2});
+  const auto learn = [&](bool queries, std::int64_t trace) {
+    AmortizedOptions options;
+    options.samples = 4;
+    options.queries = queries;
+    options.trace = trace;
+    AmortizedLoss(problem, {model, nullptr}, std::make_unique<CertainBeliefs>(problem.worlds()), options, 1, seeded(1))
+        .update();
+  };
+  EXPECT_THROW(learn(true, 0), UsageError);
+  EXPECT_THROW(learn(false, 2), UsageError);
+  learn(false, 0);
+}
 
 TEST(Amortized, PruningNeedsAPruner) {
   const auto problem = make_problem(Space{2}, Space{2}, [](Values w, MutableValues y) { y[0] = w[0]; });

@@ -39,6 +39,7 @@ class Grid final : public SequenceModel {
   // elsewhere than at the goal or goes on from there has none.
   torch::Tensor log_prob(const Context& context, const torch::Tensor& values) override;
   std::unique_ptr<Rollout> begin(const Context& context) override;
+  bool answers_queries() const override { return true; }
   // A trace is the directions at single cells, int64 [batch, cells].
   Traced log_prob_with_trace(const Context& context, const torch::Tensor& values, const torch::Tensor& trace) override;
 

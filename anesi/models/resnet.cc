@@ -48,13 +48,6 @@ std::int64_t rounded(std::int64_t rows) {
   return (rows + unit - 1) / unit * unit;
 }
 
-void refuse_queries(const Context& context) {
-  if (context.queries.defined()) {
-    throw UsageError(
-        "q.architecture=resnet answers only what the problem asks: set q.queries=false and train.pieces=false");
-  }
-}
-
 }  // namespace
 
 ResNetWalk::ResNetWalk(const Problem& problem, const ResNetOptions& options) : SequenceModel(problem.outputs()) {
@@ -75,7 +68,6 @@ torch::Tensor ResNetWalk::directions(const torch::Tensor& beliefs, const torch::
 }
 
 torch::Tensor ResNetWalk::log_prob(const Context& context, const torch::Tensor& values) {
-  refuse_queries(context);
   const auto steps = walk_steps(values, walk_queries(walk_, context), walk_.side);
   const auto chosen = directions(context.beliefs.index_select(0, steps.rows), steps.cells)
                           .gather(1, steps.directions.unsqueeze(1))
@@ -86,7 +78,6 @@ torch::Tensor ResNetWalk::log_prob(const Context& context, const torch::Tensor& 
 }
 
 std::unique_ptr<Rollout> ResNetWalk::begin(const Context& context) {
-  refuse_queries(context);
   return std::make_unique<ResNetRollout>(*this, context.beliefs, walk_);
 }
 

@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "anesi/core/error.h"
 #include "anesi/core/exact_inference.h"
 #include "anesi/core/space.h"
 
@@ -66,14 +67,17 @@ class SequenceModel : public torch::nn::Module {
   virtual std::unique_ptr<Rollout> begin(const Context& context) = 0;
 
   // log_prob(), and in the same pass that of what is known on the way to the outputs (Problem::trace), summed over what
-  // is not kUnset there; [batch] each. Only for models of such problems.
+  // is not kUnset there; [batch] each. Throws UsageError where a model knows nothing of that.
   struct Traced {
     torch::Tensor values, trace;
   };
   virtual Traced log_prob_with_trace(const Context& /*context*/, const torch::Tensor& /*values*/,
                                      const torch::Tensor& /*trace*/) {
-    TORCH_CHECK(false, "this model knows nothing of how its outputs come about");
+    throw UsageError("q.trace: this q.architecture learns from outputs alone; set q.trace=0");
   }
+
+  // Whether it looks at Context::queries; where not, it answers only what the problem asks.
+  virtual bool answers_queries() const { return false; }
 
   // Whether begin() works: a model may know the probability of any point and yet have no way to choose one.
   virtual bool has_rollouts() const { return true; }
