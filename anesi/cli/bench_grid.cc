@@ -15,7 +15,7 @@ namespace anesi::cli {
 namespace {
 
 constexpr std::int64_t kMapsSolved = 2000;
-constexpr std::int64_t kBatch = 4, kCostMaps = 4;  // sixteen maps of costs: a vector of them
+constexpr std::int64_t kBatch = 16, kCostMaps = 4;  // four vectors of sixteen maps of costs
 constexpr double kSweepsPerSide = 2.2;
 
 // Mean seconds of a call, over about `seconds`, after one that does not count.
