@@ -12,7 +12,7 @@ NINJA_FLAGS := $(if $(MAKE_TERMOUT),,--quiet)
 # The last resort for find_package(Torch): whatever CMAKE_PREFIX_PATH already says comes first.
 TORCH = $(PYTHON) -c 'import torch; print(torch.utils.cmake_prefix_path)' 2>/dev/null
 
-.PHONY: build run test bench format format-check tidy debug asan clean help always
+.PHONY: build run test bench format format-check tidy separate debug asan clean help always
 .DEFAULT_GOAL := build
 
 build: build/release/build.ninja  ## build the program, build/release/anesi (the default)
@@ -46,6 +46,9 @@ tidy: build/tidy/build.ninja  ## run clang-tidy on every source (a folder at a t
 	  | xargs -P $$(nproc) -n 1 clang-tidy --quiet -p build/tidy --extra-arg=-Wno-everything \
 	      --checks=-bugprone-suspicious-include 2>&1 \
 	  | { grep -v 'warnings\? generated\.$$' || true; }
+
+separate: build/separate/build.ninja  ## compile every source by itself, so that missing includes show (slow)
+	@scripts/separate build/separate
 
 clean:  ## remove what was built; .venv stays
 	rm -rf build

@@ -2,14 +2,10 @@
 //
 // Two dice are thrown, and a game scores the larger, doubled if both are equal. What is the score, when the dice were
 // seen only dimly?
-#include <cstdio>
+#include <anesi/anesi.h>
 
-#include "anesi/core/beliefs.h"
-#include "anesi/core/seeded.h"
-#include "anesi/losses/amortized.h"
-#include "anesi/models/beam.h"
-#include "anesi/models/transducer.h"
-#include "anesi/priors/certain.h"
+#include <algorithm>
+#include <cstdio>
 
 int main() {
   torch::manual_seed(0);
@@ -21,21 +17,18 @@ int main() {
                                            });
 
   // q(y|P): reads one die after the other, so it must remember the first; 32 states are more than enough.
-  auto q = std::make_shared<anesi::Transducer>(problem->outputs(), problem->reading_order(),
-                                               anesi::TransducerOptions{.states = 32});
-  anesi::AmortizedOptions options;
-  options.samples = 128;
-  options.schedule = {.lr = 0.05, .shape = "cosine"};
+  const auto q = anesi::make_model(*problem, "transducer", /*explain=*/false, {"states=32"});
+  anesi::AmortizedLoss learner(problem, q, std::make_unique<anesi::CertainBeliefs>(problem->worlds()), {.samples = 128},
+                               anesi::seeded(0));
+  const anesi::Schedule schedule{.lr = 0.05, .shape = anesi::Shape::kCosine};
   constexpr int kSteps = 1500;
-  anesi::AmortizedLoss learner(*problem, {q, nullptr}, std::make_unique<anesi::CertainBeliefs>(problem->worlds()),
-                               options, kSteps, anesi::seeded(0));
   double loss = 0;
-  for (int step = 0; step < kSteps; ++step) loss = learner.update();
+  for (int step = 0; step < kSteps; ++step) loss = learner.update(schedule.at(step, kSteps));
   std::printf("learned from samples of the function: loss %.4f\n", loss);
 
   // The first die looks like a five or a six, the second like a six.
   const auto belief = torch::tensor({0.F, 0.F, 0.F, 0.F, 0.5F, 0.5F, 0.F, 0.F, 0.F, 0.1F, 0.1F, 0.8F}).view({1, 2, 6});
-  const auto best = anesi::beam_search(*q, belief, 4);
+  const auto best = anesi::beam_search(*q.prediction, belief, 4);
   for (int place = 0; place < 4; ++place) {
     std::printf("score %2d with probability %.3f\n",
                 static_cast<int>(best.values[0][place][0].item<std::int64_t>()) + 1,

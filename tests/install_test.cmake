@@ -1,5 +1,6 @@
-# Installs the library from the build tree BUILD into a fresh prefix under WORK, then configures, builds and runs the
-# project SOURCE against it, as somebody who installed anesi would.
+# Installs from the build tree BUILD into a fresh prefix under WORK, then does as somebody would who installed anesi:
+# builds and runs a program that only predicts (install/), and a project that adds a fact, an architecture and a task and
+# gets a command line of its own (EXAMPLES/03_outside). MODEL is a saved mnist-add model of two digits.
 file(REMOVE_RECURSE ${WORK})
 set(prefix ${WORK}/prefix)
 
@@ -9,10 +10,38 @@ function(run)
     list(JOIN ARGN " " command)
     message(FATAL_ERROR "${command}\n${output}\nfailed: ${result}")
   endif()
+  set(output ${output} PARENT_SCOPE)
+endfunction()
+
+function(build source name)
+  run(${CMAKE_COMMAND} -S ${source} -B ${WORK}/${name} -G ${GENERATOR} -DCMAKE_BUILD_TYPE=Release
+      -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_PREFIX_PATH=${prefix} -DTorch_DIR=${TORCH})
+  run(${CMAKE_COMMAND} --build ${WORK}/${name})
+endfunction()
+
+function(expect pattern)
+  if(NOT output MATCHES "${pattern}")
+    message(FATAL_ERROR "expected ${pattern}, got:\n${output}")
+  endif()
 endfunction()
 
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
-run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_BUILD_TYPE=Release
-    -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_PREFIX_PATH=${prefix} -DTorch_DIR=${TORCH})
-run(${CMAKE_COMMAND} --build ${WORK}/build)
-run(${WORK}/build/uses_anesi)
+foreach(private cli/command.h models/transducer_filter.h priors/vectorized_math.h tasks/warcraft/terrain.h)
+  if(EXISTS ${prefix}/include/anesi/${private})
+    message(FATAL_ERROR "anesi/${private} is installed, but it is nobody's business")
+  endif()
+endforeach()
+
+build(${SOURCE}/install predicts)
+run(${WORK}/predicts/only_predicts ${MODEL})
+expect("3 outputs; the first with probability 0\\.")
+
+build(${EXAMPLES}/03_outside outside)
+set(alarms ${WORK}/outside/alarms)
+run(${alarms} tasks)
+expect("alarm\n  are enough sensors of a room hot")
+run(${alarms} check alarm)
+expect("certificate, prior")
+run(${alarms} train alarm --set train.epochs=3 --out ${WORK}/run --json)
+run(${alarms} explain ${WORK}/run --index 0 --output alarm)
+expect("most probable world that is alarm")

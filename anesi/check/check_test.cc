@@ -5,48 +5,52 @@
 #include "anesi/check/model_check.h"
 #include "anesi/check/problem_check.h"
 #include "anesi/core/beliefs.h"
+#include "anesi/core/given.h"
+#include "anesi/core/rows.h"
+#include "anesi/core/score.h"
 #include "anesi/core/seeded.h"
+#include "anesi/exact/automaton.h"
+#include "anesi/exact/cnf.h"
 #include "anesi/exact/enumerate.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/losses/amortized.h"
 #include "anesi/models/transducer.h"
+#include "anesi/predict/asked_output.h"
+#include "anesi/predict/renaming.h"
 #include "anesi/priors/certain.h"
 #include "anesi/priors/fixed_dirichlet.h"
-#include "anesi/tasks/mnist_add/addition.h"
-#include "anesi/tasks/visual_sudoku/sudoku.h"
-#include "anesi/tasks/warcraft/path_planning.h"
+#include "anesi/testing/random.h"
+#include "anesi/testing/toy_problems.h"
 
 namespace anesi {
 namespace {
 
 // A transducer that is trained a little: neither exact nor hopeless.
-std::shared_ptr<Transducer> trained(const Addition& addition, int steps) {
+std::shared_ptr<Transducer> trained(const std::shared_ptr<const Problem>& addition, int steps) {
   torch::manual_seed(4);
-  auto model = std::make_shared<Transducer>(addition.outputs(), addition.reading_order(), TransducerOptions{});
+  auto model = std::make_shared<Transducer>(addition->outputs(), reading_order_of(*addition), TransducerOptions{});
+  const Schedule schedule{.lr = 0.05, .shape = Shape::kCosine};
   AmortizedOptions options;
-  options.schedule = {.lr = 0.05, .shape = "cosine"};
   options.samples = 64;
-  AmortizedLoss loss(addition, {model, nullptr}, std::make_unique<CertainBeliefs>(addition.worlds()), options, steps,
+  AmortizedLoss loss(addition, {model, nullptr}, std::make_unique<CertainBeliefs>(addition->worlds()), options,
                      seeded(1));
-  for (int step = 0; step < steps; ++step) loss.update();
+  for (int step = 0; step < steps; ++step) loss.update(schedule.at(step, steps));
   return model;
 }
 
 class CertificateOfATransducer : public testing::TestWithParam<std::int64_t> {};
 
 TEST_P(CertificateOfATransducer, HoldsForEveryOneOfAThousandBeliefs) {
-  const Addition addition(GetParam());
-  const auto model = trained(addition, 400);
+  const auto problem = std::make_shared<toys::Addition>(GetParam());
+  const auto& addition = *problem;
+  const auto model = trained(problem, 400);
   const auto beliefs = FixedDirichlet(addition.worlds(), 0.2).sample(1000, seeded(2));
   const auto distances = total_variations(*model, addition.outputs(), *make_exact(addition), beliefs);
   // The expectation itself, by going through every world, not an estimate of it.
   const torch::NoGradGuard no_gradients;
-  std::vector<std::int64_t> values;
-  addition.worlds().for_each_point([&](Values world) { values.insert(values.end(), world.begin(), world.end()); });
-  const auto worlds = torch::tensor(values).view({-1, addition.worlds().variables()});
-  const auto errors = -model->log_prob(certain_beliefs(worlds, addition.worlds()), addition.apply_batch(worlds))
-                           .to(torch::kFloat64)
-                           .expm1();
+  const auto worlds = points_of(addition.worlds());
+  const auto errors =
+      -model->log_prob(certain_beliefs(worlds, addition.worlds()), addition.apply(worlds)).to(torch::kFloat64).expm1();
   const auto exact_bound = [&](const torch::Tensor& belief) {
     auto weights = torch::ones({1}, torch::kFloat64);
     for (const auto& row : belief.to(torch::kFloat64).unbind(0)) weights = torch::outer(weights, row).flatten();
@@ -67,8 +71,9 @@ TEST_P(CertificateOfATransducer, HoldsForEveryOneOfAThousandBeliefs) {
 INSTANTIATE_TEST_SUITE_P(Digits, CertificateOfATransducer, testing::Values(1, 2));
 
 TEST(ModelCheck, SampledDistanceIsTheDistance) {
-  const Addition addition(1);
-  const auto model = trained(addition, 60);
+  const auto problem = std::make_shared<toys::Addition>(1);
+  const auto& addition = *problem;
+  const auto model = trained(problem, 60);
   const auto exact = make_exact(addition);
   const auto beliefs = FixedDirichlet(addition.worlds(), 0.5).sample(50, seeded(2));
   const auto expected = total_variations(*model, addition.outputs(), *exact, beliefs).mean().item<double>();
@@ -83,60 +88,22 @@ torch::Tensor some_worlds(const Problem& problem) {
 }
 
 TEST(ModelCheck, TellsAnExploitableModel) {
-  const Addition addition(2);
-  EXPECT_FALSE(check_exploits(*trained(addition, 400), addition, some_worlds(addition)).exploitable());
+  const auto problem = std::make_shared<toys::Addition>(2);
+  const auto& addition = *problem;
+  EXPECT_FALSE(check_exploits(*trained(problem, 400), addition, some_worlds(addition)).exploitable());
   // One that rewards not knowing: it predicts anything at certain beliefs, and the outputs' own shares at uniform ones.
-  EXPECT_TRUE(check_exploits(*trained(addition, 0), addition, some_worlds(addition)).exploitable());
+  EXPECT_TRUE(check_exploits(*trained(problem, 0), addition, some_worlds(addition)).exploitable());
 }
 
 TEST(ModelCheck, TheMostProbableExplanationOfATransducerIsTheExactOne) {
-  const Addition addition(2);
-  const auto model = trained(addition, 600);
+  const auto problem = std::make_shared<toys::Addition>(2);
+  const auto& addition = *problem;
+  const auto model = trained(problem, 600);
   const auto exact = make_enumeration(addition);
   const auto beliefs = FixedDirichlet(addition.worlds(), 0.2).sample(100, seeded(5));
-  const Context context(beliefs, addition.apply_batch(sample_worlds(beliefs, seeded(6))));
+  const Context context(beliefs, addition.apply(sample_worlds(beliefs, seeded(6))));
   EXPECT_GE(mpe_agreement(*make_explanation(model, addition.worlds()), *exact, context, 16, nullptr), 0.97);
 }
-
-// c with one thing wrong with it.
-class Faulty final : public Problem {
- public:
-  bool random = false, strict_pruner = false, false_formula = false;
-
-  const Space& worlds() const override { return good_.worlds(); }
-  const Space& outputs() const override { return good_.outputs(); }
-  void apply(Values world, MutableValues output) const override {
-    good_.apply(world, output);
-    if (random) output[1] = calls_++ % 10;
-  }
-  std::unique_ptr<Pruner> pruner() const override {
-    class Strict final : public Pruner {
-     public:
-      explicit Strict(std::unique_ptr<Pruner> pruner) : pruner_(std::move(pruner)) {}
-      void allow_outputs(Values partial, std::int64_t variable, Mask mask) const override {
-        pruner_->allow_outputs(partial, variable, mask);
-      }
-      void allow_worlds(Values output, Values partial, std::int64_t variable, Mask mask) const override {
-        pruner_->allow_worlds(output, partial, variable, mask);
-        if (partial[0] == 3) mask[4] = false;
-      }
-
-     private:
-      std::unique_ptr<Pruner> pruner_;
-    };
-    return strict_pruner ? std::make_unique<Strict>(good_.pruner()) : nullptr;
-  }
-  std::optional<Cnf> cnf() const override {
-    if (!false_formula) return std::nullopt;
-    auto cnf = good_.cnf();
-    cnf->add({-cnf->world(0, 5)});
-    return cnf;
-  }
-
- private:
-  Addition good_{1};
-  mutable std::atomic<std::int64_t> calls_ = 0;
-};
 
 std::string bad_ones(const Problem& problem) {
   std::string names;
@@ -146,25 +113,208 @@ std::string bad_ones(const Problem& problem) {
   return names;
 }
 
-TEST(ProblemCheck, FindsWhatIsWrong) {
-  Faulty problem;
-  EXPECT_EQ(bad_ones(problem), "");
-  problem.random = true;
-  EXPECT_EQ(bad_ones(problem), "deterministic ");
-  problem.random = false;
-  problem.strict_pruner = true;
-  EXPECT_EQ(bad_ones(problem), "pruner ");
-  problem.strict_pruner = false;
-  problem.false_formula = true;
-  EXPECT_EQ(bad_ones(problem), "formula ");
+// What the doctor says of the one thing that is wrong.
+std::string verdict(const Problem& problem) {
+  std::string words;
+  for (const auto& finding : check_problem(problem)) {
+    if (!finding.good) words += (words.empty() ? "" : "; ") + finding.name + ": " + finding.words;
+  }
+  return words;
+}
+
+// A pruner that forbids a little too much.
+class Strict final : public Pruner {
+ public:
+  explicit Strict(std::shared_ptr<const Pruner> pruner) : pruner_(std::move(pruner)) {}
+  void allow_outputs(Values partial, std::int64_t variable, Mask mask) const override {
+    pruner_->allow_outputs(partial, variable, mask);
+  }
+  void allow_worlds(Values output, Values partial, std::int64_t variable, Mask mask) const override {
+    pruner_->allow_worlds(output, partial, variable, mask);
+    if (partial[0] == 3) mask[4] = false;
+  }
+
+ private:
+  std::shared_ptr<const Pruner> pruner_;
+};
+
+// One that allows everything, and says that it is exact or that it is not.
+class Lax final : public Pruner {
+ public:
+  explicit Lax(bool exact) : exact_(exact) {}
+  void allow_outputs(Values, std::int64_t, Mask mask) const override { std::ranges::fill(mask, true); }
+  void allow_worlds(Values, Values, std::int64_t, Mask mask) const override { std::ranges::fill(mask, true); }
+  bool is_exact() const override { return exact_; }
+
+ private:
+  bool exact_;
+};
+
+class ProblemCheck : public testing::Test {
+ protected:
+  // Addition of two digits, which tells nothing of itself but what a test has it tell.
+  const std::shared_ptr<const toys::Addition> honest_ = std::make_shared<toys::Addition>(1);
+  const std::shared_ptr<const Problem> silent_ = with_facts(honest_, {});
+};
+
+TEST_F(ProblemCheck, FindsNothingWrongWithWhatIsRight) {
+  EXPECT_EQ(bad_ones(*silent_), "");
+  EXPECT_EQ(pruner_exact(check_problem(*silent_)), std::nullopt);
+  for (const std::int64_t digits : {1, 2, 40}) {
+    const toys::Addition addition(digits);
+    EXPECT_EQ(bad_ones(addition), "");
+    EXPECT_EQ(pruner_exact(check_problem(addition)), true);
+  }
+  EXPECT_EQ(bad_ones(toys::Addition(3, /*base=*/2)), "");
+  EXPECT_EQ(bad_ones(toys::PairsThatDiffer(Space{3, 3, 2}, {{0, 1}, {1, 2}})), "");
+  EXPECT_EQ(bad_ones(toys::CheapestWalk(3)), "");
+  EXPECT_EQ(bad_ones(*with(silent_, std::unique_ptr<Pruner>(std::make_unique<Lax>(false)))), "")
+      << "a pruner may allow more where it says so";
+}
+
+TEST_F(ProblemCheck, FindsAFunctionThatIsNone) {
+  std::atomic<std::int64_t> calls = 0;
+  const auto random = make_problem(Space{10, 10}, Space{10}, [&](Values, MutableValues y) { y[0] = calls++ % 10; });
+  EXPECT_EQ(bad_ones(*random), "deterministic ");
   const auto outside = make_problem(Space{3}, Space{2}, [](Values w, MutableValues y) { y[0] = w[0]; });
   EXPECT_EQ(bad_ones(*outside), "outputs ");
-  EXPECT_EQ(bad_ones(Addition(2)), "");
-  EXPECT_EQ(bad_ones(Addition(40)), "");
-  EXPECT_EQ(pruner_exact(check_problem(Addition(40))), true);
-  EXPECT_EQ(bad_ones(PathPlanning(4)), "");  // its pruner may allow more, and says so
-  for (const auto& finding : check_problem(Sudoku(4)))
-    EXPECT_TRUE(finding.good) << finding.name << ": " << finding.words;
+}
+
+TEST_F(ProblemCheck, FindsAFalsePruner) {
+  const auto strict =
+      with(silent_, std::unique_ptr<Pruner>(std::make_unique<Strict>(honest_->facts().share<Pruner>())));
+  EXPECT_EQ(bad_ones(*strict), "pruner ");
+  EXPECT_EQ(pruner_exact(check_problem(*strict)), false);
+  EXPECT_EQ(bad_ones(*with(silent_, std::unique_ptr<Pruner>(std::make_unique<Lax>(true)))), "pruner ");
+  // On a problem too large for brute force, too.
+  const auto large = std::make_shared<toys::Addition>(20);
+  EXPECT_EQ(bad_ones(*with(with_facts(large, {}),
+                           std::unique_ptr<Pruner>(std::make_unique<Strict>(large->facts().share<Pruner>())))),
+            "pruner ");
+}
+
+TEST_F(ProblemCheck, FindsAFalseFormula) {
+  auto cnf = *honest_->facts().find<Cnf>();
+  EXPECT_EQ(bad_ones(*with(silent_, cnf)), "");
+  cnf.add({-cnf.world(0, 5)});
+  EXPECT_EQ(bad_ones(*with(silent_, cnf)), "formula ");
+  EXPECT_EQ(verdict(*with(silent_, *toys::Addition(1, /*base=*/9).facts().find<Cnf>())),
+            "formula: is over other worlds or outputs than the problem's");
+  EXPECT_EQ(verdict(*with(silent_, *toys::Addition(2).facts().find<Cnf>())),
+            "formula: is over other worlds or outputs than the problem's");
+}
+
+TEST_F(ProblemCheck, FindsAnAutomatonOfAnotherFunction) {
+  const auto& right = *honest_->facts().find<Automaton>();
+  EXPECT_EQ(bad_ones(*with(silent_, right)), "");
+  // The same but for one move: of the same shape.
+  const Automaton wrong(right.reading(), right.states(), right.start(),
+                        [&](std::int64_t kind, Values read, std::int64_t state) {
+                          auto move = right.move(kind, kind == 0 ? 10 * read[0] + read[1] : 0, state);
+                          if (kind == 0 && read[0] == 4 && read[1] == 7) move.emits = 2;  // and not 1
+                          return move;
+                        });
+  const auto words = verdict(*with(silent_, wrong));
+  EXPECT_NE(words.find("automaton: gives another output than c at world (4, 7)"), std::string::npos) << words;
+
+  const auto of_two_digits = verdict(*with(silent_, *toys::Addition(2).facts().find<Automaton>()));
+  EXPECT_NE(of_two_digits.find("automaton: is of another function: "), std::string::npos) << of_two_digits;
+  const auto of_base_nine = verdict(*with(silent_, *toys::Addition(1, /*base=*/9).facts().find<Automaton>()));
+  EXPECT_NE(of_base_nine.find("automaton: is of another function: "), std::string::npos) << of_base_nine;
+}
+
+TEST_F(ProblemCheck, FindsAReadingOrderOfOtherSpaces) {
+  EXPECT_EQ(bad_ones(*with(silent_, *honest_->facts().find<ReadingOrder>())), "");
+  EXPECT_EQ(verdict(*with(silent_, *toys::Addition(1, /*base=*/9).facts().find<ReadingOrder>())),
+            "reading order: it is for variables of other domains");
+  EXPECT_EQ(bad_ones(*with(silent_, *toys::Addition(2).facts().find<ReadingOrder>())), "reading order ");
+  EXPECT_EQ(bad_ones(*with(silent_, ReadingOrder::all_then_emit(Space{10}, Space{2, 10}))), "reading order ");
+  // A pruner that is right does not hide it, nor stumble over it.
+  EXPECT_EQ(bad_ones(*with(honest_, *toys::Addition(2).facts().find<ReadingOrder>())), "reading order ");
+}
+
+TEST_F(ProblemCheck, FindsPairsThatAreNone) {
+  const auto pairs = std::make_shared<toys::PairsThatDiffer>(Space{3, 3, 3}, std::vector<VariablePair>{{0, 1}, {1, 2}});
+  const auto told = [&](std::vector<VariablePair> claimed) {
+    return verdict(*with(with_facts(pairs, {}), VariablePairs{std::move(claimed)}));
+  };
+  EXPECT_EQ(told({{0, 1}, {1, 2}}), "");
+  EXPECT_EQ(told({{0, 1}}), "pairs: 1 pairs for 2 outputs");
+  EXPECT_EQ(told({{0, 1}, {1, 3}}), "pairs: output 1 is said to be of world variable 3; there are 3");
+  EXPECT_EQ(told({{-1, 1}, {1, 2}}), "pairs: output 0 is said to be of world variable -1; there are 3");
+  // Nine outputs, each of the same two variables, all said to be of two others: one is found out, whatever is drawn.
+  const auto same = std::make_shared<toys::PairsThatDiffer>(Space::uniform(4, 5), std::vector<VariablePair>(9, {0, 1}));
+  const auto words = verdict(*with(with_facts(same, {}), VariablePairs{std::vector<VariablePair>(9, {2, 3})}));
+  EXPECT_NE(words.find("depends on more than variables 2 and 3"), std::string::npos) << words;
+}
+
+TEST_F(ProblemCheck, FindsAPropagationThatRulesOutWorlds) {
+  const auto pairs = std::make_shared<toys::PairsThatDiffer>(Space{3, 3, 3}, std::vector<VariablePair>{{0, 1}, {1, 2}});
+  const auto honest = pairs->facts().share<PropagationOf>();
+  const auto turned = with(with_facts(pairs, {}), PropagationOf{[honest](Values output) {
+                             std::vector<std::int64_t> opposite;
+                             for (const auto value : output) opposite.push_back(1 - value);
+                             return honest->make(opposite);
+                           }});
+  EXPECT_EQ(bad_ones(*turned), "propagation ");
+}
+
+TEST_F(ProblemCheck, FindsValuesThatAreNoNames) {
+  EXPECT_EQ(bad_ones(*with(silent_, ValuesAreNames{})), "names ");
+  const auto pairs = std::make_shared<toys::PairsThatDiffer>(Space{3, 3, 3}, std::vector<VariablePair>{{0, 1}, {1, 2}});
+  EXPECT_EQ(bad_ones(*with(pairs, ValuesAreNames{})), "");
+  const auto uneven = std::make_shared<toys::PairsThatDiffer>(Space{3, 2}, std::vector<VariablePair>{{0, 1}});
+  EXPECT_EQ(verdict(*with(uneven, ValuesAreNames{})), "names: variables have different domains");
+}
+
+TEST_F(ProblemCheck, FindsWalksThatAreNone) {
+  const auto walks = std::make_shared<toys::CheapestWalk>(3);
+  const auto told = [&](const GridWalk& walk) { return verdict(*with(with_facts(walks, {}), walk)); };
+  EXPECT_EQ(told(walks->walk()), "");
+  EXPECT_EQ(told({.side = 4, .start = 0, .goal = 15}), "walk: a grid of 16 cells for 9 world variables");
+  EXPECT_NE(told({.side = 3, .start = 0, .goal = 7}).find("does not end at the goal"), std::string::npos);
+  EXPECT_NE(told({.side = 3, .start = 1, .goal = 8}).find("does not end at the goal"), std::string::npos);
+}
+
+TEST_F(ProblemCheck, FindsAnAskedOutputThatIsNoneAndATraceThatIsNoFunction) {
+  EXPECT_EQ(bad_ones(*with(silent_, AskedOutput{{0, 9}})), "");
+  EXPECT_EQ(verdict(*with(silent_, AskedOutput{{0, 10}})), "asked output: variable 1 is 10; its values are 0 to 9");
+  EXPECT_EQ(bad_ones(*with(silent_, AskedOutput{{0}})), "asked output ");
+  std::int64_t calls = 0;
+  const auto changing = [&](const torch::Tensor& worlds, const torch::Tensor&) { return worlds + ++calls; };
+  EXPECT_EQ(bad_ones(*with(silent_, Trace{changing})), "trace ");
+  const auto short_of_rows = [](const torch::Tensor& worlds, const torch::Tensor&) { return worlds.slice(0, 1); };
+  EXPECT_EQ(bad_ones(*with(silent_, Trace{short_of_rows})), "trace ");
+}
+
+TEST_F(ProblemCheck, FindsAScoreThatContradictsTheFunction) {
+  const auto honest = [](const torch::Tensor&, const torch::Tensor& outputs, const torch::Tensor&) {
+    return torch::zeros({outputs.size(0)});
+  };
+  EXPECT_EQ(bad_ones(*with(silent_, Score{.regret = honest, .distance = honest})), "");
+  EXPECT_EQ(bad_ones(*with(silent_, Score{})), "");
+  // It says of c's own output that it is worse, wherever a carry is.
+  const auto dear = [](const torch::Tensor&, const torch::Tensor& outputs, const torch::Tensor&) {
+    return outputs.select(1, 0).to(torch::kFloat32);
+  };
+  EXPECT_EQ(verdict(*with(silent_, Score{.regret = dear})), "score: c's own outputs are said to do worse than c's own");
+  EXPECT_EQ(verdict(*with(silent_, Score{.distance = dear})), "score: outputs are said to differ from themselves");
+}
+
+TEST_F(ProblemCheck, FindsAGivenOutsideItsSpaceOrThatTheFunctionCannotAnswer) {
+  const auto shifted = make_problem(Space{5}, Space{8}, [](Values w, Values given, MutableValues y) {
+    y[0] = w[0] + (given.empty() ? 0 : given[0]);
+  });
+  const auto draws = [&](std::int64_t below, Space space) {
+    return verdict(*with(shifted, Given{std::move(space), [below](std::int64_t count, const at::Generator& generator) {
+                                          return torch::randint(below, {count, 1}, generator, torch::kInt64);
+                                        }}));
+  };
+  EXPECT_EQ(draws(4, Space{4}), "");
+  const auto outside = draws(4, Space{3});
+  EXPECT_EQ(outside, "given: what is drawn lies outside its space: variable 0 is 3; its values are 0 to 2");
+  const auto unanswered = draws(6, Space{6});
+  EXPECT_NE(unanswered.find("given: "), std::string::npos) << unanswered;
 }
 
 }  // namespace

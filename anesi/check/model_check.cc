@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "anesi/core/beliefs.h"
+#include "anesi/core/rows.h"
 #include "anesi/models/beam.h"
 
 namespace anesi {
@@ -33,7 +34,7 @@ Distance sampled_distance(SequenceModel& prediction, const Problem& problem, con
   Distance distance;
   in_pieces(total_rows, [&](std::int64_t begin, std::int64_t end) {
     const auto rows = repeated_rows(beliefs, samples, begin, end);
-    const auto outputs = problem.apply_batch(sample_worlds(rows, generator));
+    const auto outputs = problem.apply(sample_worlds(rows, generator));
     const auto log_ratio = prediction.log_prob(rows, outputs).to(torch::kFloat64) - exact.log_prob(rows, outputs);
     distance.total_variation += (1 - log_ratio.exp()).clamp_min(0).sum().item<double>();
     distance.divergence -= log_ratio.sum().item<double>();
@@ -45,9 +46,7 @@ Distance sampled_distance(SequenceModel& prediction, const Problem& problem, con
 torch::Tensor total_variations(SequenceModel& prediction, const Space& outputs, const ExactInference& exact,
                                const torch::Tensor& beliefs) {
   const torch::NoGradGuard no_gradients;
-  std::vector<std::int64_t> values;
-  outputs.for_each_point([&](Values point) { values.insert(values.end(), point.begin(), point.end()); });
-  const auto points = torch::tensor(values).view({-1, outputs.variables()});
+  const auto points = points_of(outputs);
   std::vector<torch::Tensor> distances;
   for (const auto& belief : beliefs.unbind(0)) {
     const auto rows = belief.unsqueeze(0).expand({points.size(0), -1, -1}).contiguous();
@@ -67,7 +66,7 @@ Certificate certify(SequenceModel& prediction, const Problem& problem, const tor
   std::vector<torch::Tensor> parts;
   in_pieces(total_rows, [&](std::int64_t begin, std::int64_t end) {
     const auto worlds = sample_worlds(repeated_rows(beliefs, samples, begin, end), generator);
-    const auto log_q = prediction.log_prob(certain_beliefs(worlds, problem.worlds()), problem.apply_batch(worlds));
+    const auto log_q = prediction.log_prob(certain_beliefs(worlds, problem.worlds()), problem.apply(worlds));
     parts.push_back(-log_q.to(torch::kFloat64).expm1());  // 1 - q(c(w)|w)
   });
   const auto errors = torch::cat(parts).view({beliefs.size(0), samples});
@@ -82,16 +81,13 @@ Certificate certify(SequenceModel& prediction, const Problem& problem, const tor
 }
 
 ExploitCheck check_exploits(SequenceModel& prediction, const Problem& problem, const torch::Tensor& worlds,
-                            const torch::Tensor& queries, const std::function<std::string(std::int64_t)>& name) {
+                            const torch::Tensor& given, const std::function<std::string(std::int64_t)>& name) {
   constexpr std::int64_t kMostValuesInPairs = 16;
   const torch::NoGradGuard no_gradients;
   const auto& space = problem.worlds();
-  const auto answers = [&](const torch::Tensor& some) {
-    return queries.defined() ? problem.answer(some, queries) : problem.apply_batch(some);
-  };
-  const auto outputs = answers(worlds);
+  const auto outputs = problem.apply(worlds, given);
   const auto loss = [&](const torch::Tensor& beliefs) {
-    return -prediction.log_prob({beliefs, {}, queries}, outputs).mean().item<double>();
+    return -prediction.log_prob({beliefs, {}, given}, outputs).mean().item<double>();
   };
   ExploitCheck check;
   check.truth = loss(certain_beliefs(worlds, space));
@@ -105,7 +101,7 @@ ExploitCheck check_exploits(SequenceModel& prediction, const Problem& problem, c
   };
   const auto consider_worlds = [&](const std::string& what, const torch::Tensor& renamed) {
     // A renaming that c itself cannot tell from the truth is no fault of q: the labels do not say.
-    if (!torch::equal(answers(renamed), outputs)) consider(what, certain_beliefs(renamed, space));
+    if (!torch::equal(problem.apply(renamed, given), outputs)) consider(what, certain_beliefs(renamed, space));
   };
   const auto called = [&](std::int64_t value) { return name ? name(value) : std::to_string(value); };
   const auto domains = torch::tensor(space.domains());

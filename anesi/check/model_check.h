@@ -47,11 +47,10 @@ struct ExploitCheck {
   std::vector<std::string> cheaper;  // all that cost no more than the truth
   bool exploitable() const { return !(cheapest_loss > truth); }
 };
-// worlds int64 [n, variables] are the truth, and queries what is asked of each where that is not what the problem asks.
+// worlds int64 [n, variables] are the truth, and given is what c is told besides of each.
 // `name` says what a value is called; by default its number.
 ExploitCheck check_exploits(SequenceModel& prediction, const Problem& problem, const torch::Tensor& worlds,
-                            const torch::Tensor& queries = {},
-                            const std::function<std::string(std::int64_t)>& name = {});
+                            const torch::Tensor& given = {}, const std::function<std::string(std::int64_t)>& name = {});
 
 // Share of rows whose most probable explanation is the exact one, or as probable: the model's own where it can tell
 // without search, else the best of a beam.

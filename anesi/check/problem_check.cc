@@ -8,9 +8,22 @@
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/core/given.h"
+#include "anesi/core/pruner.h"
+#include "anesi/core/rows.h"
+#include "anesi/core/score.h"
 #include "anesi/core/seeded.h"
+#include "anesi/exact/automaton.h"
 #include "anesi/exact/automaton_inference.h"
+#include "anesi/exact/cnf.h"
+#include "anesi/models/grid_walk.h"
+#include "anesi/models/reading_order.h"
+#include "anesi/models/trace.h"
+#include "anesi/models/variable_pairs.h"
+#include "anesi/predict/asked_output.h"
+#include "anesi/predict/renaming.h"
 #include "anesi/pruners/sat_pruner.h"
+#include "anesi/search/propagation.h"
 
 namespace anesi {
 namespace {
@@ -20,11 +33,6 @@ using Row = std::vector<std::int64_t>;
 constexpr double kSmall = 20000;  // worlds, for brute force
 constexpr std::int64_t kWorlds = 1000, kWalks = 100;
 constexpr const char* kPruner = "pruner";
-
-Row row_of(const torch::Tensor& matrix, std::int64_t row) {
-  const auto values = matrix[row].contiguous();
-  return {values.const_data_ptr<std::int64_t>(), values.const_data_ptr<std::int64_t>() + values.numel()};
-}
 
 std::vector<bool> ask(std::int64_t domain, const std::function<void(Mask)>& pruner) {
   const auto mask = std::make_unique<bool[]>(static_cast<std::size_t>(domain));
@@ -67,7 +75,7 @@ std::string compare_prefixes(const std::vector<Row>& points, std::size_t begin, 
 Finding brute_force(const Problem& problem, const Pruner& pruner) {
   std::map<Row, std::vector<Row>> worlds_of;
   problem.worlds().for_each_point(
-      [&](Values world) { worlds_of[apply_checked(problem, world)].emplace_back(world.begin(), world.end()); });
+      [&](Values world) { worlds_of[apply_to(problem, world)].emplace_back(world.begin(), world.end()); });
   std::int64_t prefixes = 0;
   Row partial(static_cast<std::size_t>(problem.worlds().variables()), kUnset);
   for (const auto& [output, worlds] : worlds_of) {
@@ -101,10 +109,10 @@ Finding brute_force(const Problem& problem, const Pruner& pruner) {
 Finding random_walks(const Problem& problem, const Pruner& pruner, const torch::Tensor& worlds,
                      const torch::Tensor& outputs, const at::Generator& generator) {
   const auto variables = problem.worlds().variables();
-  const auto reading = problem.reading_order();
+  const auto reading = reading_order_of(problem);
   const auto read = reading.read();
   for (std::int64_t walk = 0; walk < kWalks; ++walk) {
-    const auto world = row_of(worlds, walk), output = row_of(outputs, walk);
+    const auto world = values_of(worlds[walk]), output = values_of(outputs[walk]);
     Row truth(world.size(), kUnset), free(world.size(), kUnset);
     // Half of the walks go in the order of the variables, half in that in which they are read.
     for (std::int64_t step = 0; step < variables; ++step) {
@@ -141,7 +149,7 @@ Finding random_walks(const Problem& problem, const Pruner& pruner, const torch::
       }
       known[static_cast<std::size_t>(variable)] = value;
     }
-    if (pruner.is_exact() && apply_checked(problem, free) != output) {
+    if (pruner.is_exact() && apply_to(problem, free) != output) {
       return {kPruner, false, fmt::format("allowed a world that gives another output: ({})", fmt::join(free, ", "))};
     }
   }
@@ -152,18 +160,22 @@ Finding random_walks(const Problem& problem, const Pruner& pruner, const torch::
 }
 
 // At a whole world, changing one variable must be allowed exactly where it leaves the output as it is.
-Finding check_formula(const Problem& problem, const torch::Tensor& worlds, const torch::Tensor& outputs) {
+Finding check_formula(const Problem& problem, const Cnf& cnf, const torch::Tensor& worlds,
+                      const torch::Tensor& outputs) {
+  if (!cnf.fits(problem.worlds(), problem.outputs())) {
+    return {"formula", false, "is over other worlds or outputs than the problem's"};
+  }
   const auto pruner = make_sat_pruner(problem);
   std::int64_t checked = 0;
   for (std::int64_t row = 0; row < std::min<std::int64_t>(worlds.size(0), kWalks); ++row) {
-    auto world = row_of(worlds, row);
-    const auto output = row_of(outputs, row);
+    auto world = values_of(worlds[row]);
+    const auto output = values_of(outputs[row]);
     const auto variable = row % problem.worlds().variables();
     const auto domain = problem.worlds().domain(variable);
     const auto allowed = ask(domain, [&](Mask mask) { pruner->allow_worlds(output, world, variable, mask); });
     for (std::int64_t value = 0; value < domain; ++value, ++checked) {
       world[static_cast<std::size_t>(variable)] = value;
-      if (allowed[static_cast<std::size_t>(value)] != (apply_checked(problem, world) == output)) {
+      if (allowed[static_cast<std::size_t>(value)] != (apply_to(problem, world) == output)) {
         return {"formula", false, fmt::format("disagrees with c at world ({})", fmt::join(world, ", "))};
       }
     }
@@ -172,12 +184,12 @@ Finding check_formula(const Problem& problem, const torch::Tensor& worlds, const
 }
 
 // A search that decides a world's own values must never hear that they are impossible.
-Finding check_propagation(const Problem& problem, const torch::Tensor& worlds, const torch::Tensor& outputs,
-                          const at::Generator& generator) {
+Finding check_propagation(const Problem& problem, const PropagationOf& known, const torch::Tensor& worlds,
+                          const torch::Tensor& outputs, const at::Generator& generator) {
   for (std::int64_t row = 0; row < kWalks; ++row) {
-    const auto world = row_of(worlds, row), output = row_of(outputs, row);
-    const auto propagation = problem.propagation(output);
-    const auto order = row_of(torch::randperm(problem.worlds().variables(), generator, torch::kInt64).unsqueeze(0), 0);
+    const auto world = values_of(worlds[row]), output = values_of(outputs[row]);
+    const auto propagation = known.make(output);
+    const auto order = values_of(torch::randperm(problem.worlds().variables(), generator, torch::kInt64));
     const auto rules_out_the_truth = [&] {
       for (std::size_t variable = 0; variable < world.size(); ++variable) {
         if ((propagation->domains()[variable] >> static_cast<unsigned>(world[variable]) & 1U) == 0) return true;
@@ -196,16 +208,24 @@ Finding check_propagation(const Problem& problem, const torch::Tensor& worlds, c
 }
 
 // An output must stay as it is when all world variables but its two change.
-Finding check_pairs(const Problem& problem, const torch::Tensor& worlds, const torch::Tensor& outputs) {
-  const auto pairs = problem.pairs();
+Finding check_pairs(const Problem& problem, const std::vector<VariablePair>& pairs, const torch::Tensor& worlds,
+                    const torch::Tensor& outputs) {
   if (static_cast<std::int64_t>(pairs.size()) != problem.outputs().variables()) {
     return {"pairs", false, fmt::format("{} pairs for {} outputs", pairs.size(), problem.outputs().variables())};
+  }
+  for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
+    for (const auto variable : pairs[pair]) {
+      if (variable >= 0 && variable < problem.worlds().variables()) continue;
+      return {"pairs", false,
+              fmt::format("output {} is said to be of world variable {}; there are {}", pair, variable,
+                          problem.worlds().variables())};
+    }
   }
   for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
     const auto output = static_cast<std::int64_t>(pair), row = output % (kWorlds - 1);
     auto other = worlds[row + 1].clone();
     for (const auto variable : pairs[pair]) other[variable] = worlds[row][variable];
-    const auto changed = problem.apply_batch(other.unsqueeze(0))[0][output].item<std::int64_t>();
+    const auto changed = problem.apply(other.unsqueeze(0))[0][output].item<std::int64_t>();
     if (changed != outputs[row][output].item<std::int64_t>()) {
       return {
           "pairs", false,
@@ -217,22 +237,100 @@ Finding check_pairs(const Problem& problem, const torch::Tensor& worlds, const t
 
 Finding check_names(const Problem& problem, const torch::Tensor& worlds, const torch::Tensor& outputs,
                     const at::Generator& generator) {
+  if (!problem.worlds().all_domains_equal()) return {"names", false, "variables have different domains"};
   const auto names = torch::randperm(problem.worlds().largest_domain(), generator, torch::kInt64);
   const auto renamed = names.index_select(0, worlds.view(-1)).view(worlds.sizes());
-  const bool good = torch::equal(problem.apply_batch(renamed), outputs);
+  const bool good = torch::equal(problem.apply(renamed), outputs);
   return {"names", good,
           good ? "outputs stay the same when values are renamed" : "outputs change when values are renamed"};
+}
+
+Finding check_reading_order(const Problem& problem, const ReadingOrder& reading) {
+  const auto complaint = reading.complaint(problem.worlds(), problem.outputs());
+  return {"reading order", complaint.empty(),
+          complaint.empty() ? "reads every world variable once and emits every output" : complaint};
+}
+
+Finding check_automaton(const Problem& problem, const Automaton& automaton, const torch::Tensor& worlds,
+                        const torch::Tensor& outputs) {
+  if (const auto complaint = automaton.reading().complaint(problem.worlds(), problem.outputs()); !complaint.empty()) {
+    return {"automaton", false, "is of another function: " + complaint};
+  }
+  const auto log_prob = make_automaton_inference(std::make_shared<Automaton>(automaton))
+                            ->log_prob(certain_beliefs(worlds, problem.worlds()), outputs);
+  const auto wrong = (log_prob != 0).nonzero();
+  if (wrong.size(0) == 0) return {"automaton", true, "gives the outputs of c"};
+  const auto first = wrong[0][0].item<std::int64_t>();
+  return {"automaton", false,
+          fmt::format("gives another output than c at world ({}), and {} of {} are wrong",
+                      fmt::join(values_of(worlds[first]), ", "), wrong.size(0), worlds.size(0))};
+}
+
+// What is drawn must lie in its space, and c must answer it.
+Finding check_given(const Problem& problem, const Given& given, const torch::Tensor& worlds,
+                    const at::Generator& generator) {
+  const auto drawn = given.draw(worlds.size(0), generator);
+  for (std::int64_t row = 0; row < drawn.size(0); ++row) {
+    if (const auto complaint = given.space.complaint(values_of(drawn[row])); !complaint.empty()) {
+      return {"given", false, "what is drawn lies outside its space: " + complaint};
+    }
+  }
+  try {
+    const auto answers = problem.apply(worlds, drawn);
+    for (std::int64_t row = 0; row < answers.size(0); ++row) {
+      if (const auto complaint = problem.outputs().complaint(values_of(answers[row])); !complaint.empty()) {
+        return {"given", false, "c gives an output outside its space: " + complaint};
+      }
+    }
+  } catch (const Error& error) {
+    return {"given", false, error.what()};
+  }
+  return {"given", true, fmt::format("c answers {} that were drawn", drawn.size(0))};
+}
+
+// Outputs must be walks from the start to the goal.
+Finding check_walks(const Problem& problem, const GridWalk& walk, const torch::Tensor& outputs) {
+  if (walk.cells() != problem.worlds().variables() || problem.outputs().largest_domain() != kDirections) {
+    return {"walk", false,
+            fmt::format("a grid of {} cells for {} world variables", walk.cells(), problem.worlds().variables())};
+  }
+  for (std::int64_t row = 0; row < outputs.size(0); ++row) {
+    auto cell = walk.start;
+    for (const auto direction : values_of(outputs[row])) {
+      if (direction == kNone || cell == kNone) break;
+      cell = walk.step(cell, direction);
+    }
+    if (cell != walk.goal) return {"walk", false, fmt::format("the output of world {} does not end at the goal", row)};
+  }
+  return {"walk", true, "outputs go from the start to the goal"};
+}
+
+// c's own outputs cannot be bettered.
+Finding check_score(const Problem& problem, const torch::Tensor& worlds, const torch::Tensor& outputs) {
+  const bool best = (regret(problem, worlds, outputs) == 0).all().item<bool>();
+  const bool same = (distance(problem, outputs, outputs) == 0).all().item<bool>();
+  return {"score", best && same,
+          !best   ? "c's own outputs are said to do worse than c's own"
+          : !same ? "outputs are said to differ from themselves"
+                  : "c's own outputs do as well as c's own"};
 }
 
 }  // namespace
 
 std::vector<Finding> check_problem(const Problem& problem, std::uint64_t seed) {
   std::vector<Finding> findings;
+  const auto& facts = problem.facts();
   const auto generator = seeded(seed);
   const auto worlds = sample_worlds(uniform_beliefs(kWorlds, problem.worlds()), generator);
   torch::Tensor outputs;
   try {
-    outputs = problem.apply_batch(worlds);
+    outputs = problem.apply(worlds);
+    for (std::int64_t row = 0; row < kWorlds; ++row) {
+      if (const auto complaint = problem.outputs().complaint(values_of(outputs[row])); !complaint.empty()) {
+        throw Error(fmt::format("the output of world ({}) is outside its space: {}",
+                                fmt::join(values_of(worlds[row]), ", "), complaint));
+      }
+    }
     findings.push_back({"outputs", true, fmt::format("inside their space for {} worlds", kWorlds)});
   } catch (const Error& error) {
     findings.push_back({"outputs", false, error.what()});
@@ -240,30 +338,51 @@ std::vector<Finding> check_problem(const Problem& problem, std::uint64_t seed) {
   }
   // Again in another order, so that neighbours in a batch and on threads differ, and one at a time.
   const auto order = torch::randperm(kWorlds, generator, torch::kInt64);
-  bool same = torch::equal(problem.apply_batch(worlds.index_select(0, order)), outputs.index_select(0, order));
+  bool same = torch::equal(problem.apply(worlds.index_select(0, order)), outputs.index_select(0, order));
   for (std::int64_t row = 0; row < kWorlds && same; ++row) {
-    same = apply_checked(problem, row_of(worlds, row)) == row_of(outputs, row);
+    same = apply_to(problem, values_of(worlds[row])) == values_of(outputs[row]);
   }
   findings.push_back({"deterministic", same,
                       same ? "the same outputs again, in batches over threads and one at a time"
                            : "gives different outputs for the same world; c must depend on the world alone"});
-  if (const auto automaton = problem.automaton()) {
-    const auto log_prob =
-        make_automaton_inference(automaton)->log_prob(certain_beliefs(worlds, problem.worlds()), outputs);
-    const bool good = (log_prob == 0).all().item<bool>();
-    findings.push_back({"automaton", good, good ? "gives the outputs of c" : "gives other outputs than c"});
+  bool readable = true;
+  if (const auto* const reading = facts.find<ReadingOrder>()) {
+    findings.push_back(check_reading_order(problem, *reading));
+    readable = findings.back().good;
   }
-  if (const auto pruner = problem.pruner()) {
+  if (const auto* const automaton = facts.find<Automaton>()) {
+    findings.push_back(check_automaton(problem, *automaton, worlds, outputs));
+  }
+  if (const auto* const pruner = facts.find<Pruner>(); pruner != nullptr && readable) {
     findings.push_back(pruner->is_exact() && problem.worlds().points() <= kSmall
                            ? brute_force(problem, *pruner)
                            : random_walks(problem, *pruner, worlds, outputs, generator));
   }
-  if (problem.cnf()) findings.push_back(check_formula(problem, worlds, outputs));
-  if (problem.propagation(row_of(outputs, 0))) {
-    findings.push_back(check_propagation(problem, worlds, outputs, generator));
+  if (const auto* const cnf = facts.find<Cnf>()) findings.push_back(check_formula(problem, *cnf, worlds, outputs));
+  if (const auto* const propagation = facts.find<PropagationOf>()) {
+    findings.push_back(check_propagation(problem, *propagation, worlds, outputs, generator));
   }
-  if (!problem.pairs().empty()) findings.push_back(check_pairs(problem, worlds, outputs));
-  if (problem.values_are_names()) findings.push_back(check_names(problem, worlds, outputs, generator));
+  if (const auto* const known = facts.find<VariablePairs>()) {
+    findings.push_back(check_pairs(problem, known->pairs, worlds, outputs));
+  }
+  if (facts.find<ValuesAreNames>() != nullptr) findings.push_back(check_names(problem, worlds, outputs, generator));
+  if (const auto* const given = facts.find<Given>()) {
+    findings.push_back(check_given(problem, *given, worlds, generator));
+  }
+  if (facts.find<Score>() != nullptr) findings.push_back(check_score(problem, worlds, outputs));
+  if (const auto* const walk = facts.find<GridWalk>()) findings.push_back(check_walks(problem, *walk, outputs));
+  if (const auto* const asked = facts.find<AskedOutput>()) {
+    const auto complaint = problem.outputs().complaint(asked->output);
+    findings.push_back({"asked output", complaint.empty(), complaint.empty() ? "is one of the outputs" : complaint});
+  }
+  if (const auto* const trace = facts.find<Trace>()) {
+    const auto told = trace->of(worlds, {});
+    const bool same = torch::equal(told, trace->of(worlds, {}));
+    const bool good = same && told.dim() == 2 && told.size(0) == kWorlds;
+    findings.push_back({"trace", good,
+                        good ? fmt::format("{} numbers of each world, the same again", told.size(1))
+                             : "differs from call to call, or has not a row for each world"});
+  }
   return findings;
 }
 

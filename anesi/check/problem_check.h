@@ -17,8 +17,8 @@ struct Finding {
 
 // Draws worlds evenly from the seed. Looks at: whether outputs stay inside their space; whether c gives the same output
 // again, one world at a time and in batches over threads; whether the pruner agrees with brute force on every prefix
-// (small problems) or with c on random walks (large ones); whether the automaton, the formula, the propagation, the
-// pairs and the freedom of names that the problem claims agree with c.
+// (small problems) or with c on random walks (large ones); and whether every other fact of the problem that this
+// library knows of agrees with c and with its spaces.
 std::vector<Finding> check_problem(const Problem& problem, std::uint64_t seed = 0);
 
 // Whether the pruner finding is good; empty where there is no pruner.

@@ -14,9 +14,13 @@
 #include "anesi/cli/bench_inference.h"
 #include "anesi/cli/command.h"
 #include "anesi/core/beliefs.h"
+#include "anesi/core/pruner.h"
+#include "anesi/core/rows.h"
 #include "anesi/core/seeded.h"
+#include "anesi/data/image_examples.h"
 #include "anesi/models/beam.h"
-#include "anesi/train/trainer.h"
+#include "anesi/run/training.h"
+#include "anesi/train/perception_step.h"
 
 namespace anesi::cli {
 namespace {
@@ -31,44 +35,45 @@ struct BenchFlags {
 
 // Random images with labels that are sums of nothing in particular: enough to time with.
 Splits random_data(const Problem& problem, std::int64_t examples) {
-  Splits splits;
-  auto& data = splits.train;
   const auto variables = problem.worlds().variables();
-  data.pool = torch::randint(256, {examples * variables, 28, 28}, torch::kUInt8);
-  data.index = torch::arange(examples * variables, torch::kInt64).view({examples, variables});
-  data.worlds = torch::randint(10, {examples, variables}, torch::kInt64);
-  data.outputs = problem.apply_batch(data.worlds);
-  splits.test = data;
-  return splits;
+  const auto worlds = torch::randint(10, {examples, variables}, torch::kInt64);
+  const auto data = std::make_shared<ImageExamples>(
+      torch::randint(256, {examples * variables, 28, 28}, torch::kUInt8),
+      torch::arange(examples * variables, torch::kInt64).view({examples, variables}), problem.apply(worlds), worlds);
+  return {.train = data, .validation = nullptr, .test = data};
 }
 
-// A trainer of one preset at one size, with everything a part of its step needs.
+// A training of one preset at one size, with everything a part of its step needs.
 struct Bench {
   Bench(const std::string& preset, std::int64_t digits, const std::vector<std::string>& settings)
       : configuration("mnist-add", preset) {
     configuration.table().set("task.digits", std::to_string(digits));
     for (const auto& setting : settings) configuration.table().set(setting);
     task = configuration.make_task({});
-    data = random_data(*task.problem, 64);
-    trainer = std::make_unique<Trainer>(configuration, task, data);
-    rows = torch::arange(configuration.batch_size(*task.problem), torch::kInt64);
-    pruner = task.problem->pruner();
+    training = std::make_unique<Training>(configuration, task, random_data(*task.problem, 64));
+    amortized = dynamic_cast<AmortizedLoss*>(training->learner().loss.get());
+    rows = torch::arange(configuration.train.batch_size(task.problem->worlds()), torch::kInt64);
+    plan.rate = configuration.train.schedule.at(0, 1);
+    if (amortized != nullptr && !configuration.q.frozen) plan.q_rate = configuration.q.schedule.at(0, 1);
     // Fill the prior's window, as it is after the first steps of a training run.
     const torch::NoGradGuard no_gradients;
-    const auto beliefs = trainer->perception().forward(data.train.batch(0, 64).inputs);
+    const auto beliefs = learner().perception->forward(data().batch(0, 64).inputs);
     few_beliefs = beliefs.slice(0, 0, rows.size(0)).clone();
-    if (trainer->amortized() == nullptr) return;
-    for (int repeat = 0; repeat < 40; ++repeat) trainer->amortized()->prior().observe(beliefs);
-    q_beliefs = trainer->amortized()->prior().sample(configuration.q.amortized.samples, generator);
+    if (amortized == nullptr) return;
+    for (int repeat = 0; repeat < 40; ++repeat) amortized->prior().observe(beliefs);
+    q_beliefs = amortized->prior().sample(configuration.q.amortized.samples, generator);
     q_worlds = sample_worlds(q_beliefs, generator);
-    q_outputs = task.problem->apply_batch(q_worlds);
+    q_outputs = task.problem->apply(q_worlds);
   }
+
+  Learner& learner() const { return training->learner(); }
+  const Examples& data() const { return *training->data().train; }
 
   Configuration configuration;
   Task task;
-  Splits data;
-  std::unique_ptr<Trainer> trainer;
-  std::unique_ptr<Pruner> pruner;
+  std::unique_ptr<Training> training;
+  AmortizedLoss* amortized = nullptr;  // the training's loss, where it is that
+  StepPlan plan;
   torch::Tensor few_beliefs;  // of one batch, as perception emits them
   torch::Tensor rows, q_beliefs, q_worlds, q_outputs;
   at::Generator generator = seeded(1);
@@ -78,40 +83,38 @@ using Body = std::function<void(Bench&)>;
 
 void observe_and_fit(Bench& bench) {
   const torch::NoGradGuard no_gradients;
-  auto& prior = bench.trainer->amortized()->prior();
+  auto& prior = bench.amortized->prior();
   prior.observe(uniform_beliefs(bench.rows.size(0), bench.task.problem->worlds()));
   prior.fit();
 }
 
 void sample_beliefs(Bench& bench) {
-  const auto beliefs =
-      bench.trainer->amortized()->prior().sample(bench.configuration.q.amortized.samples, bench.generator);
-  benchmark::DoNotOptimize(bench.task.problem->apply_batch(sample_worlds(beliefs, bench.generator)));
+  const auto beliefs = bench.amortized->prior().sample(bench.configuration.q.amortized.samples, bench.generator);
+  benchmark::DoNotOptimize(bench.task.problem->apply(sample_worlds(beliefs, bench.generator)));
 }
 
 void query(Bench& bench) {
   const torch::InferenceMode inference;
-  benchmark::DoNotOptimize(beam_search(*bench.trainer->model().prediction,
-                                       bench.trainer->perception().forward(bench.data.test.batch(0, 1).inputs), 1));
+  const auto beliefs = bench.learner().perception->forward(bench.data().batch(0, 1).inputs);
+  benchmark::DoNotOptimize(beam_search(*bench.learner().model.prediction, beliefs, 1));
 }
 
 // The exact loss of a batch and its gradient by the beliefs, without perception.
 void exact_loss(Bench& bench) {
   auto beliefs = bench.few_beliefs.detach().requires_grad_(true);
-  (-bench.trainer->model().prediction->log_prob(beliefs, bench.data.train.outputs.slice(0, 0, beliefs.size(0))).mean())
-      .backward();
+  const auto outputs = bench.data().labels().outputs.slice(0, 0, beliefs.size(0));
+  (-bench.learner().model.prediction->log_prob(beliefs, outputs).mean()).backward();
 }
 
 // One question to the pruner, half-way through a world.
 void prune_step(Bench& bench) {
-  const auto& output = bench.data.train.outputs;
+  const auto& output = bench.data().labels().outputs;
   const auto variables = bench.task.problem->worlds().variables();
   std::vector<std::int64_t> partial(static_cast<std::size_t>(variables), kUnset);
-  const auto* const world = bench.data.train.worlds.const_data_ptr<std::int64_t>();
+  const auto* const world = bench.data().worlds().const_data_ptr<std::int64_t>();
   std::copy(world, world + variables / 2, partial.begin());
   std::array<bool, 10> mask{};
-  bench.pruner->allow_worlds(Values(output.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(output.size(1))),
-                             partial, variables / 2, mask);
+  bench.task.problem->facts().find<Pruner>()->allow_worlds(row_of(output, 0), partial, variables / 2, mask);
   benchmark::DoNotOptimize(mask);
 }
 
@@ -124,9 +127,10 @@ struct Part {
 
 std::vector<Part> parts() {
   const Body q_step = [](Bench& bench) {
-    bench.trainer->amortized()->update_on({bench.q_beliefs, bench.q_worlds, bench.q_outputs});
+    bench.amortized->update_on({bench.q_beliefs, bench.q_worlds, bench.q_outputs},
+                               bench.configuration.q.schedule.at(0, 1));
   };
-  const Body step = [](Bench& bench) { bench.trainer->step(bench.rows); };
+  const Body step = [](Bench& bench) { perception_step(bench.learner(), bench.rows, bench.plan); };
   return {
       {"dirichlet_fit", "dirichlet_fit", "paper", {}, observe_and_fit},
       {"dirichlet_sample", "dirichlet_sample", "paper", {}, sample_beliefs},

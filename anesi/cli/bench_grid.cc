@@ -9,7 +9,7 @@
 
 #include "anesi/core/seeded.h"
 #include "anesi/models/soft_min_sweeps_reference.h"
-#include "anesi/train/configuration.h"
+#include "anesi/run/configuration.h"
 
 namespace anesi::cli {
 namespace {
@@ -56,7 +56,7 @@ void bench_grid(double seconds, bool json) {
     const auto task = configuration.make_task({});
     const auto worlds = torch::randint(task.problem->worlds().largest_domain(),
                                        {kMapsSolved, task.problem->worlds().variables()}, seeded(1), torch::kInt64);
-    const auto rate = static_cast<double>(kMapsSolved) / time_of(seconds, [&] { task.problem->apply_batch(worlds); });
+    const auto rate = static_cast<double>(kMapsSolved) / time_of(seconds, [&] { task.problem->apply(worlds); });
     results.push_back({{"name", fmt::format("paths/{}", side)}, {"maps_per_second", rate}});
     if (!json) std::cout << fmt::format("{:<10}{:>20.0f}\n", side, rate) << std::flush;
   }

@@ -9,6 +9,7 @@
 
 #include "anesi/cli/line_chart.h"
 #include "anesi/core/beliefs.h"
+#include "anesi/core/pruner.h"
 #include "anesi/core/seeded.h"
 #include "anesi/exact/automaton_inference.h"
 #include "anesi/io/files.h"
@@ -56,7 +57,7 @@ void enumerate_sums(const Addition& addition, const torch::Tensor& belief) {
     for (std::size_t variable = 0; variable < world.size(); ++variable) {
       weight *= table[10 * variable + static_cast<std::size_t>(world[variable])];
     }
-    addition.apply(world, sum);
+    addition.apply_to_one(world, {}, sum);
     std::int64_t number = 0;
     for (const auto digit : sum) number = 10 * number + digit;
     shares[static_cast<std::size_t>(number)] += weight;
@@ -82,10 +83,9 @@ void bench_inference(std::vector<std::int64_t> sizes, double seconds, bool json,
   for (const auto digits : sizes) {
     const Addition addition(digits);
     const auto &worlds = addition.worlds(), &outputs = addition.outputs();
-    const auto reading = addition.reading_order();
+    const auto reading = reading_order_of(addition);
     const auto belief = FixedDirichlet(worlds, 0.2).sample(1, seeded(1));
-    const auto pruner = addition.pruner();
-    const SymbolicPruning pruning(*pruner);
+    const SymbolicPruning pruning(addition.facts().share<Pruner>());
     const auto predict = [&](const InferenceModel& q, const Pruning* with) {
       return beam_search(*q.prediction, belief, 1, with).values.select(1, 0).contiguous();
     };
@@ -98,7 +98,7 @@ void bench_inference(std::vector<std::int64_t> sizes, double seconds, bool json,
                               std::make_shared<ScanExplanation>(worlds, outputs, reading, ScanOptions{})};
     const auto learned = std::make_shared<Transducer>(outputs, reading, TransducerOptions{});
     const InferenceModel transducer{learned, make_explanation(learned, worlds)};
-    const auto exact = make_automaton_model(*addition.automaton(), worlds, outputs);
+    const auto exact = make_automaton_model(*addition.facts().find<Automaton>(), worlds, outputs);
     const std::vector<std::function<void()>> queries{
         [&] { predict(scan, nullptr); },           [&] { explain_too(scan, nullptr); },
         [&] { explain_too(scan, &pruning); },      [&] { predict(transducer, nullptr); },

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <iostream>
 
-#include "anesi/core/beliefs.h"
-#include "anesi/models/beam.h"
+#include "anesi/cli/fetch_mnist.h"
+#include "anesi/core/rows.h"
 
 namespace anesi::cli {
 
@@ -20,14 +20,14 @@ TaskContext CommonFlags::context() const {
   if (threads > 0) torch::set_num_threads(threads);
   TaskContext context;
   if (!data.empty()) context.data = data;
+  context.mnist_sources = mnist_sources();
   context.say = [](const std::string& line) { std::cerr << line << '\n'; };
   return context;
 }
 
-SavedModel load_run(const std::string& directory, const TaskContext& context) {
-  const std::filesystem::path path(directory);
-  if (!std::filesystem::exists(path)) throw UsageError(fmt::format("{}: there is no such directory", directory));
-  return load_model(std::filesystem::exists(path / "manifest.json") ? path : path / "model", context);
+LoadedRun open_run(const std::string& directory, const TaskContext& context) {
+  if (!std::filesystem::exists(directory)) throw UsageError(fmt::format("{}: there is no such directory", directory));
+  return load_run(directory, context);
 }
 
 void InputFlags::add_to(CLI::App& command) {
@@ -37,30 +37,27 @@ void InputFlags::add_to(CLI::App& command) {
       ->check(CLI::IsMember({"train", "validation", "test"}));
 }
 
-InputFlags::Given InputFlags::read(const SavedModel& saved) const {
+InputFlags::Input InputFlags::read(const LoadedRun& run) const {
   if ((index >= 0) == !file.empty()) {
     throw UsageError("which input? Give either --index I (an example of the data) or --input FILE");
   }
-  if (!file.empty()) {
-    if (!saved.task.read_input) throw UsageError("this task does not read inputs from files; use --index");
-    return {saved.task.read_input(file), std::nullopt};
-  }
-  const auto data = saved.load_data();
+  if (!file.empty()) return {run.presentation().read_input(file), std::nullopt, {}};
+  const auto data = run.load_data();
   const auto& examples = split_of(data, split);
   if (index >= examples.size()) {
     throw UsageError(fmt::format("--index {}: the {} split has {} examples, 0 to {}", index, split, examples.size(),
                                  examples.size() - 1));
   }
   const auto batch = examples.batch(index, index + 1);
-  return {batch.inputs, batch.observations};
+  return {batch.inputs, batch.observations, batch.observations.given};
 }
 
-const Dataset& split_of(const Splits& splits, const std::string& name) {
+const Examples& split_of(const Splits& splits, const std::string& name) {
   const auto& split = name == "train" ? splits.train : name == "validation" ? splits.validation : splits.test;
-  if (split.size() == 0) {
+  if (!split || split->size() == 0) {
     throw UsageError(fmt::format("the {} split is empty; this run was trained without one", name));
   }
-  return split;
+  return *split;
 }
 
 std::string evaluation_table(const Evaluation& evaluation, const std::string& split) {
@@ -84,33 +81,22 @@ std::string evaluation_table(const Evaluation& evaluation, const std::string& sp
   return text;
 }
 
-std::vector<std::int64_t> row_values(const torch::Tensor& matrix, std::int64_t row) {
-  const auto values = matrix[row].contiguous();
-  const auto* const data = values.const_data_ptr<std::int64_t>();
-  return {data, data + values.numel()};
-}
-
-std::string show_label(const Task& task, const Observations& label) {
-  const bool holds = !label.holds.defined() || label.holds[0].item<bool>();
-  return (holds ? "" : "not ") + task.show_output(row_values(label.outputs, 0));
-}
-
-std::string describe_prediction(const SavedModel& saved, const Dataset& data, std::int64_t index) {
+std::string describe_prediction(const Predictor& predictor, const Presentation& presentation, const Examples& data,
+                                std::int64_t index) {
   const auto batch = data.batch(index, index + 1);
-  const auto beliefs = saved.beliefs(batch.inputs);
-  const auto world = row_values(most_likely_worlds(beliefs), 0);
-  if (!saved.model.prediction->has_rollouts()) {
-    const auto share = saved.model.prediction->log_prob(beliefs, batch.observations.outputs).exp().item<double>();
-    return fmt::format("{}: read {}, {} with {:.1f} %, label {}", index, saved.task.show_world(world),
-                       saved.task.show_output(row_values(batch.observations.outputs, 0)), 100 * share,
-                       show_label(saved.task, batch.observations));
+  const auto& seen = batch.observations;
+  const auto beliefs = predictor.beliefs(batch.inputs);
+  const auto predicted = predictor.predict(beliefs, 1, seen.given);
+  const auto read = presentation.world(values_of(predicted.worlds[0])), label = presentation.label(seen);
+  if (!predictor.chooses()) {
+    const auto share = predictor.model().prediction->log_prob(beliefs, seen.outputs).exp().item<double>();
+    return fmt::format("{}: read {}, {} with {:.1f} %, label {}", index, read,
+                       presentation.output(values_of(seen.outputs[0])), 100 * share, label);
   }
-  const auto beam = beam_search(*saved.model.prediction, beliefs, saved.configuration->eval.beam, saved.pruning.get());
-  const auto prediction = row_values(beam.values[0], 0);
-  const bool right = batch.observations.agree(beam.values.select(1, 0)).item<bool>();
-  return fmt::format("{} {}: read {}, predicted {} ({:.1f} %), label {}", right ? "right" : "wrong", index,
-                     saved.task.show_world(world), saved.task.show_output(prediction),
-                     100 * beam.log_prob[0][0].exp().item<double>(), show_label(saved.task, batch.observations));
+  const auto best = predicted.outputs.select(1, 0);
+  return fmt::format("{} {}: read {}, predicted {} ({:.1f} %), label {}",
+                     seen.agree(best).item<bool>() ? "right" : "wrong", index, read,
+                     presentation.output(values_of(best[0])), 100 * predicted.probability[0][0].item<double>(), label);
 }
 
 }  // namespace anesi::cli

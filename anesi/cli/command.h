@@ -11,8 +11,8 @@
 #include <string>
 
 #include "anesi/core/error.h"
-#include "anesi/train/evaluate.h"
-#include "anesi/train/saved_model.h"
+#include "anesi/predict/evaluation.h"
+#include "anesi/run/load_run.h"
 
 namespace anesi::cli {
 
@@ -28,36 +28,32 @@ struct CommonFlags {
   TaskContext context() const;
 };
 
-// The model of a run directory, or of a model directory itself.
-SavedModel load_run(const std::string& directory, const TaskContext& context);
+// A run by its directory, or a model's. Throws UsageError where there is no such directory.
+LoadedRun open_run(const std::string& directory, const TaskContext& context);
 
 // One input: an example of the data, or a file of the user's.
 struct InputFlags {
   std::string split = "test", file;
   std::int64_t index = -1;
 
-  struct Given {
+  struct Input {
     torch::Tensor inputs;
     std::optional<Observations> label;  // none for a file
+    torch::Tensor given;                // what c is told besides, where the label says
   };
   void add_to(CLI::App& command);
-  Given read(const SavedModel& saved) const;
+  Input read(const LoadedRun& run) const;
 };
 
 // One of "train", "validation", "test". Throws UsageError where it is empty.
-const Dataset& split_of(const Splits& splits, const std::string& name);
+const Examples& split_of(const Splits& splits, const std::string& name);
 
 // A table of one evaluation, for people.
 std::string evaluation_table(const Evaluation& evaluation, const std::string& split);
 
 // What was read and predicted for one example of the data, on one line.
-std::string describe_prediction(const SavedModel& saved, const Dataset& data, std::int64_t index);
-
-// A label as people write it: "135", or "not valid" where it says what the output is not.
-std::string show_label(const Task& task, const Observations& label);
-
-// The values of row `row` of an int64 matrix.
-std::vector<std::int64_t> row_values(const torch::Tensor& matrix, std::int64_t row);
+std::string describe_prediction(const Predictor& predictor, const Presentation& presentation, const Examples& data,
+                                std::int64_t index);
 
 // Each adds one subcommand; its callback runs it and sets `exit_code`.
 void add_tasks(CLI::App& app, int& exit_code);

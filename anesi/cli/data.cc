@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "anesi/cli/command.h"
-#include "anesi/train/configuration.h"
+#include "anesi/run/configuration.h"
 
 namespace anesi::cli {
 namespace {

@@ -2,7 +2,7 @@
 #include <iostream>
 
 #include "anesi/cli/command.h"
-#include "anesi/train/run.h"
+#include "anesi/run/run.h"
 
 namespace anesi::cli {
 namespace {
@@ -14,15 +14,12 @@ struct EvalFlags {
 };
 
 void eval(const EvalFlags& flags) {
-  const auto saved = load_run(flags.run, flags.common.context());
-  const auto data = saved.load_data();
-  auto settings = saved.evaluate_settings();
-  if (flags.beam > 0) settings.beam = flags.beam;
-  settings.explanations = flags.samples;
-  const auto evaluation =
-      evaluate(*saved.task.problem, *saved.task.perception, saved.model, split_of(data, flags.split), settings);
+  const auto run = open_run(flags.run, flags.common.context());
+  const auto data = run.load_data();
+  const auto evaluation = run.predictor.evaluate(
+      split_of(data, flags.split), {.beam = flags.beam, .explanations = flags.samples, .time_queries = true});
   if (flags.common.json) {
-    nlohmann::ordered_json json{{"task", saved.configuration->task_name}, {"split", flags.split}};
+    nlohmann::ordered_json json{{"task", run.configuration->task_name}, {"split", flags.split}};
     json.update(to_json(evaluation));
     json["data"] = data.origin;
     std::cout << json.dump() << '\n';

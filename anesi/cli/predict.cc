@@ -1,12 +1,11 @@
 // anesi predict: the most likely outputs for one input.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <iostream>
 
 #include "anesi/cli/command.h"
-#include "anesi/core/beliefs.h"
-#include "anesi/models/beam.h"
+#include "anesi/core/rows.h"
+#include "anesi/predict/asked_output.h"
 
 namespace anesi::cli {
 namespace {
@@ -19,47 +18,39 @@ struct PredictFlags {
 };
 
 void predict(const PredictFlags& flags) {
-  const auto saved = load_run(flags.run, flags.common.context());
-  const auto [inputs, label] = flags.input.read(saved);
-  const auto beliefs = saved.beliefs(inputs);
-  const auto& task = saved.task;
-  const auto world = row_values(most_likely_worlds(beliefs), 0);
-  nlohmann::ordered_json json{{"task", saved.configuration->task_name},
-                              {"read", task.show_world(world)},
+  const auto run = open_run(flags.run, flags.common.context());
+  const auto input = flags.input.read(run);
+  const auto& shown = run.presentation();
+  const auto predicted = run.predictor.predict(run.predictor.beliefs(input.inputs), flags.top, input.given);
+  const auto world = values_of(predicted.worlds[0]);
+  nlohmann::ordered_json json{{"task", run.configuration->task_name},
+                              {"read", shown.world(world)},
                               {"world", world},
-                              {"symbolic", task.show_output(apply_checked(*task.problem, world))}};
-  auto text = task.lay_out_world ? fmt::format("read:\n{}\n", task.lay_out_world(world))
-                                 : fmt::format("read {}\n", task.show_world(world));
+                              {"symbolic", shown.output(values_of(predicted.symbolic[0]))}};
+  auto text = fmt::format("read:\n{}\n", shown.layout(world));
   json["outputs"] = nlohmann::ordered_json::array();
-  const auto show = [&](const std::vector<std::int64_t>& output, double log_prob) {
-    const auto probability = std::exp(log_prob);
-    json["outputs"].push_back({{"text", task.show_output(output)}, {"output", output}, {"probability", probability}});
-    text += fmt::format("{:>8.4f} %  {}\n", 100 * probability, task.show_output(output));
+  const auto show = [&](const std::vector<std::int64_t>& output, double probability) {
+    json["outputs"].push_back({{"text", shown.output(output)}, {"output", output}, {"probability", probability}});
+    text += fmt::format("{:>8.4f} %  {}\n", 100 * probability, shown.output(output));
   };
-  if (saved.model.prediction->has_rollouts()) {
-    const auto width = std::max(flags.top, saved.configuration->eval.beam);
-    const auto beam = beam_search(*saved.model.prediction, beliefs, width, saved.pruning.get());
-    for (std::int64_t place = 0; place < std::min(flags.top, beam.values.size(1)); ++place) {
-      const auto log_prob = beam.log_prob[0][place].item<double>();
-      if (std::isinf(log_prob)) break;  // no output is left
-      show(row_values(beam.values[0], place), log_prob);
+  for (std::int64_t place = 0; place < predicted.outputs.size(1); ++place) {
+    const auto probability = predicted.probability[0][place].item<double>();
+    if (place > 0 && probability == 0) break;  // no output is left
+    show(values_of(predicted.outputs[0][place]), probability);
+  }
+  if (const auto* const asked = run.predictor.problem().facts().find<AskedOutput>()) {
+    // A q that cannot choose can still say how likely this output is.
+    if (!run.predictor.chooses()) show(asked->output, predicted.asked.item<double>());
+    if (predicted.holds.defined()) {
+      const auto share = predicted.holds.item<double>();
+      json["decided"] = {{"text", shown.output(asked->output)}, {"probability", share}};
+      text += fmt::format("decided by {}: {} with probability {:.2f} %\n", name_of(run.predictor.decision()->by),
+                          shown.output(asked->output), 100 * share);
     }
-  } else if (!task.question.empty()) {
-    // Such a q can say how likely an output is, but not which is the likeliest.
-    const auto outputs = torch::tensor(task.question).unsqueeze(0);
-    show(task.question, saved.model.prediction->log_prob(beliefs, outputs).item<double>());
   }
-  if (saved.decision && !task.question.empty()) {
-    const auto outputs = torch::tensor(task.question).unsqueeze(0);
-    const auto& decision = *saved.decision;
-    const auto share = decision.probability(decision.scores(*task.problem, *saved.model.prediction, beliefs, outputs));
-    json["decided"] = {{"text", task.show_output(task.question)}, {"probability", share.item<double>()}};
-    text += fmt::format("decided by {}: {} with probability {:.2f} %\n", decision.by, task.show_output(task.question),
-                        100 * share.item<double>());
-  }
-  if (label) {
-    json["label"] = show_label(saved.task, *label);
-    text += fmt::format("label {}\n", show_label(saved.task, *label));
+  if (input.label) {
+    json["label"] = shown.label(*input.label);
+    text += fmt::format("label {}\n", shown.label(*input.label));
   }
   std::cout << (flags.common.json ? json.dump() + "\n" : text);
 }

@@ -153,13 +153,14 @@ int repeat(const RepeatFlags& flags) {
       continue;
     }
     const auto task = configuration.make_task(context);
-    const auto data = task.load();
-    Trainer trainer(configuration, task, data);
+    Training training(configuration, task, task.load());
     std::cerr << fmt::format("{} -> {}\n", name, run.directory().string());
-    if (run.load_checkpoint(trainer)) {
-      std::cerr << fmt::format("going on after {:.1f} s of training\n", trainer.seconds());
+    if (run.load_checkpoint(training)) {
+      std::cerr << fmt::format("going on after {:.1f} s of training\n", training.trainer().seconds());
+    } else {
+      training.take_q();
     }
-    const auto trained = train_to_the_end(run, configuration, task, data, trainer, context);
+    const auto trained = train_to_the_end(run, training);
     if (!trained) {
       std::cerr << fmt::format("interrupted; saved. The same command with --out {} goes on\n", out.string());
       return kInterrupted;

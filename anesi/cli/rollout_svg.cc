@@ -24,7 +24,7 @@ int centre_of(std::int64_t value) { return kTop + static_cast<int>(value) * kRow
 
 }  // namespace
 
-std::string rollout_svg(const std::vector<TracedStep>& steps, const std::string& title) {
+std::string rollout_svg(const std::vector<RecordedStep>& steps, const std::string& title) {
   std::size_t most = 1;
   for (const auto& step : steps) most = std::max(most, step.probabilities.size());
   const auto width = kLeft + static_cast<int>(steps.size()) * kColumn + 24,

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "anesi/models/trace.h"
+#include "anesi/models/rollout_record.h"
 
 namespace anesi::cli {
 
-std::string rollout_svg(const std::vector<TracedStep>& steps, const std::string& title);
+std::string rollout_svg(const std::vector<RecordedStep>& steps, const std::string& title);
 
 }  // namespace anesi::cli

@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "anesi/cli/command.h"
-#include "anesi/train/configuration.h"
+#include "anesi/run/configuration.h"
 
 namespace anesi::cli {
 
@@ -16,7 +16,7 @@ void add_tasks(CLI::App& app, int&) {
   command->callback([json] {
     auto all = nlohmann::ordered_json::array();
     std::string text;
-    for (const auto& [name, entry] : tasks()) {
+    for (const auto& [name, entry] : tasks().all()) {
       const Configuration configuration(name);
       const auto task = configuration.make_task({});
       const auto &worlds = task.problem->worlds(), &outputs = task.problem->outputs();

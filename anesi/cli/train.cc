@@ -15,6 +15,7 @@ struct TrainFlags {
   std::string task, preset, out, resume;
   std::vector<std::string> settings;
   std::int64_t seed = -1;
+  bool all_options = false;
 };
 
 std::unique_ptr<Configuration> configuration_of(const TrainFlags& flags) {
@@ -37,26 +38,24 @@ int train(const TrainFlags& flags) {
   std::optional<Run> run;
   if (resuming) run.emplace(Run::open(flags.resume));
   const auto configuration = resuming ? run->configuration() : configuration_of(flags);
-  auto task = configuration->make_task(context);
-  const auto data = task.load();
-  Trainer trainer(*configuration, task, data);
+  const auto task = configuration->make_task(context);
+  Training training(*configuration, task, task.load());
+  const auto& data = training.data();
+  const bool goes_on = resuming && run->load_checkpoint(training);
+  if (!goes_on) training.take_q();
   if (!resuming) {
-    trainer.take_q();
     const auto out = flags.out.empty() ? fresh_run_directory(flags.task) : std::filesystem::path(flags.out);
     run.emplace(Run::create(out, *configuration));
   }
   const auto directory = run->directory().string();
-  std::cerr << fmt::format("{}, preset {}, seed {} -> {}\n{}: {} training, {} test examples; q is {}\n",
-                           configuration->task_name, configuration->preset, configuration->seed, directory, data.origin,
-                           data.train.size(), data.test.size(),
-                           configuration->loss == "exact"
-                               ? "exact inference"
-                               : "a " + configuration->q.architecture +
-                                     (configuration->q.from.empty() ? "" : ", learned in " + configuration->q.from));
-  if (resuming && run->load_checkpoint(trainer)) {
-    std::cerr << fmt::format("going on after {:.1f} s of training\n", trainer.seconds());
-  }
-  const auto trained = train_to_the_end(*run, *configuration, task, data, trainer, context);
+  const auto& q = configuration->q;
+  std::cerr << fmt::format(
+      "{}, preset {}, seed {} -> {}\n{}: {} training, {} test examples; q is {}\n", configuration->task_name,
+      configuration->preset, configuration->seed, directory, data.origin, data.train->size(), data.test->size(),
+      configuration->loss_entry().exact ? "exact inference"
+                                        : "a " + q.architecture + (q.from.empty() ? "" : ", learned in " + q.from));
+  if (goes_on) std::cerr << fmt::format("going on after {:.1f} s of training\n", training.trainer().seconds());
+  const auto trained = train_to_the_end(*run, training);
   if (!trained) {
     std::cerr << fmt::format("interrupted; saved. Go on with: anesi train --resume {}{}\n", directory,
                              flags.common.data.empty() ? "" : " --data " + flags.common.data);
@@ -72,29 +71,38 @@ int train(const TrainFlags& flags) {
   }
   if (trained->unrefined) std::cout << "\nbefore refinement\n" << evaluation_table(*trained->unrefined, "test");
   std::cout << '\n' << evaluation_table(trained->evaluation, "test") << '\n';
-  const auto saved = load_model(run->model(), context);
-  for (std::int64_t example = 0; example < std::min<std::int64_t>(3, data.test.size()); ++example) {
-    std::cout << describe_prediction(saved, data.test, example) << '\n';
+  const auto predictor = training.predictor();
+  for (std::int64_t example = 0; example < std::min<std::int64_t>(3, data.test->size()); ++example) {
+    std::cout << describe_prediction(predictor, *task.presentation, *data.test, example) << '\n';
   }
   std::cout << fmt::format("\ntrained in {}; saved in {}\n", duration_text(trained->seconds), directory);
   return 0;
 }
 
-// Every option of the task (or, before one is named, a hint), for --help.
-std::string option_list(const std::string& task) {
+// The options of the task that have any effect beside the preset and settings, or all (before a task is named, a hint),
+// for
+// --help.
+std::string option_list(const TrainFlags& flags) {
   std::string text =
       "Examples:\n"
       "  anesi train mnist-add\n"
       "  anesi train mnist-add --set task.digits=15 --seed 1 --out runs/fifteen\n"
       "  anesi train mnist-add --preset paper --set train.epochs=3\n"
       "  anesi train --resume runs/fifteen\n";
-  if (task.empty()) return text + "`anesi train TASK --help` lists every option of a task.";
-  const Configuration configuration(task);
-  text += "\nOptions of " + task + " for --set (with the default preset's values):\n";
-  for (const auto& row : configuration.table().rows()) {
+  if (flags.task.empty()) return text + "`anesi train TASK --help` lists the options of a task.";
+  const auto configuration = configuration_of(flags);
+  std::size_t left_out = 0;
+  text += fmt::format("\nOptions of {} for --set, with the values of preset {}{}:\n", flags.task, configuration->preset,
+                      flags.all_options ? "" : "; those that apply to its architecture, prior and loss");
+  for (const auto& row : configuration->table().rows()) {
+    if (!flags.all_options && !configuration->applies(row.name)) {
+      ++left_out;
+      continue;
+    }
     text +=
-        fmt::format("  {:<22} {:<12} {} ({})\n", row.name, configuration.table().get(row.name), row.help, row.range);
+        fmt::format("  {:<22} {:<12} {} ({})\n", row.name, configuration->table().get(row.name), row.help, row.range);
   }
+  if (left_out > 0) text += fmt::format("{} more have no effect here; --all-options lists them too.\n", left_out);
   return text;
 }
 
@@ -110,8 +118,9 @@ void add_train(CLI::App& app, int& exit_code) {
   command->add_option("--seed", flags->seed, "decides every random draw (default 0)")->check(CLI::NonNegativeNumber);
   command->add_option("--out", flags->out, "the run directory (default: runs/TASK-1, -2, …)");
   command->add_option("--resume", flags->resume, "go on with the run in this directory");
+  command->add_flag("--all-options", flags->all_options, "with --help: list the options that have no effect here too");
   flags->common.add_to(*command);
-  command->footer([flags] { return option_list(flags->task); });
+  command->footer([flags] { return option_list(*flags); });
   command->callback([flags, &exit_code] { exit_code = train(*flags); });
 }
 

@@ -6,7 +6,7 @@
 #include <csignal>
 
 #include "anesi/cli/progress_display.h"
-#include "anesi/train/renaming.h"
+#include "anesi/predict/renaming.h"
 
 namespace anesi::cli {
 namespace {
@@ -21,7 +21,7 @@ void on_interrupt(int number) {
 // Shows progress, logs every evaluation and keeps the checkpoint up to date.
 class RunObserver final : public TrainingObserver {
  public:
-  RunObserver(const Run& run, const Trainer& trainer) : run_(run), trainer_(trainer) {}
+  RunObserver(const Run& run, Training& training) : run_(run), training_(training) {}
 
   void on_step(const Progress& progress) override {
     if (progress.restarts > restarts_) {
@@ -33,7 +33,7 @@ class RunObserver final : public TrainingObserver {
   }
 
   void on_evaluation(const Progress& progress, const std::optional<Evaluation>& evaluation) override {
-    run_.save_checkpoint(trainer_);
+    run_.save_checkpoint(training_);
     run_.log(progress, evaluation);
     if (!evaluation) {
       const auto loss = progress.phase == "q" ? progress.q_loss : progress.loss;
@@ -42,7 +42,7 @@ class RunObserver final : public TrainingObserver {
       return;
     }
     if (progress.phase == "refine") {
-      const auto& labels = *trainer_.explained_labels();
+      const auto& labels = *training_.learner().explained;
       display_.line(fmt::format("refined on {} explained labels, {:.2f} nats from the most likely worlds in the mean",
                                 labels.rows.size(0), labels.gap));
     }
@@ -62,21 +62,10 @@ class RunObserver final : public TrainingObserver {
 
  private:
   const Run& run_;
-  const Trainer& trainer_;
+  Training& training_;
   std::int64_t restarts_ = 0;
   ProgressDisplay display_;
 };
-
-// What perception was before it was refined, decided by a threshold of its own.
-Evaluation evaluate_unrefined(const Configuration& configuration, const Task& task, const Splits& data,
-                              Trainer& trainer, const SavedModel& saved) {
-  auto& perception = trainer.unrefined();
-  const auto decision = fit_decision(configuration, *task.problem, perception, trainer.model(), data);
-  auto settings = saved.evaluate_settings();
-  settings.decision = decision ? &*decision : nullptr;
-  settings.time_queries = false;
-  return evaluate(*task.problem, perception, trainer.model(), data.test, settings);
-}
 
 }  // namespace
 
@@ -89,32 +78,36 @@ nlohmann::ordered_json Trained::to_json() const {
   return json;
 }
 
-std::optional<Trained> train_to_the_end(const Run& run, const Configuration& configuration, const Task& task,
-                                        const Splits& data, Trainer& trainer, const TaskContext& context) {
+std::optional<Trained> train_to_the_end(const Run& run, Training& training) {
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
   bool finished = false;
   {
-    RunObserver observer(run, trainer);
-    finished = trainer.run(observer);
+    RunObserver observer(run, training);
+    finished = training.trainer().run(observer);
   }
   if (!finished) {
-    run.save_checkpoint(trainer);
+    run.save_checkpoint(training);
     return std::nullopt;
   }
-  save_model(run.model(), configuration, *task.problem, trainer.perception(), trainer.model(),
-             fit_decision(configuration, *task.problem, trainer.perception(), trainer.model(), data), &data);
-  const auto saved = load_model(run.model(), context);
+  const auto& data = training.data();
+  const auto& learner = training.learner();
+  const auto predictor = training.predictor();
+  save_model(run.model(), predictor, training.details());
   Trained trained;
-  trained.seconds = trainer.seconds();
-  trained.restarts = trainer.restarts();
-  trained.evaluation =
-      evaluate(*saved.task.problem, *saved.task.perception, saved.model, data.test, saved.evaluate_settings());
-  if (const auto* const labels = trainer.explained_labels()) {
-    trained.unrefined = evaluate_unrefined(configuration, task, data, trainer, saved);
-    const auto share =
-        share_right(labels->worlds, data.train.worlds.index_select(0, labels->rows), task.problem->values_are_names());
-    if (!std::isnan(share)) trained.labels_right = share;
+  trained.seconds = training.trainer().seconds();
+  trained.restarts = learner.restarts;
+  EvaluateSettings settings{.explanations = 10, .time_queries = true};
+  trained.evaluation = predictor.evaluate(*data.test, settings);
+  if (learner.explained) {
+    settings.time_queries = false;
+    trained.unrefined = training.unrefined_predictor().evaluate(*data.test, settings);
+    if (data.train->has_worlds()) {
+      const auto truth = data.train->worlds().index_select(0, learner.explained->rows);
+      const bool names = learner.problem->facts().find<ValuesAreNames>() != nullptr;
+      const auto share = share_right(learner.explained->worlds, truth, names);
+      if (!std::isnan(share)) trained.labels_right = share;
+    }
   }
   run.save_result(trained.to_json());
   return trained;

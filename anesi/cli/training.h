@@ -3,9 +3,8 @@
 
 #include <optional>
 
-#include "anesi/train/run.h"
-#include "anesi/train/saved_model.h"
-#include "anesi/train/trainer.h"
+#include "anesi/run/run.h"
+#include "anesi/run/training.h"
 
 namespace anesi::cli {
 
@@ -23,7 +22,6 @@ struct Trained {
 // Trains to the end, with progress on stderr, then saves and evaluates the model and writes the run's result. Empty
 // where it was interrupted; then the checkpoint is saved. From now on Ctrl-C asks training to stop and save; a second
 // one ends the program at once.
-std::optional<Trained> train_to_the_end(const Run& run, const Configuration& configuration, const Task& task,
-                                        const Splits& data, Trainer& trainer, const TaskContext& context);
+std::optional<Trained> train_to_the_end(const Run& run, Training& training);
 
 }  // namespace anesi::cli

@@ -4,7 +4,7 @@
 //
 // #P-hard in general, but at hand for small problems (exact/enumerate.h), problems with a finite memory
 // (exact/automaton_inference.h) and formulas that compile (exact/circuit.h). They say how good an approximation is, and
-// they are a baseline: train with loss=exact.
+// they are a baseline: the exact loss.
 #pragma once
 
 #include <torch/torch.h>

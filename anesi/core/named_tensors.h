@@ -24,4 +24,10 @@ inline void add_with_prefix(NamedTensors& all, const std::string& prefix, const 
   for (const auto& [name, tensor] : tensors) all[prefix + name] = tensor;
 }
 
+// The same, in memory of their own.
+inline NamedTensors copied(NamedTensors tensors) {
+  for (auto& [name, tensor] : tensors) tensor = tensor.clone();
+  return tensors;
+}
+
 }  // namespace anesi

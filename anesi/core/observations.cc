@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "anesi/core/space.h"
+
 namespace anesi {
 namespace {
 
@@ -20,6 +22,18 @@ torch::Tensor log_one_minus_exp(const torch::Tensor& x) {
 
 }  // namespace
 
+Observations Observations::rows(const torch::Tensor& rows) const {
+  const auto some = [&](const torch::Tensor& all) { return all.defined() ? all.index_select(0, rows) : all; };
+  Observations result(some(outputs), some(holds), some(given));
+  result.worlds = some(worlds);
+  return result;
+}
+
+torch::Tensor Observations::rows_that_hold() const {
+  if (!outputs.defined()) return torch::empty({0}, torch::kInt64);
+  return holds.defined() ? holds.nonzero().squeeze(1) : torch::arange(size(), torch::kInt64);
+}
+
 torch::Tensor Observations::log_prob(const torch::Tensor& output_log_prob) const {
   if (!holds.defined()) return output_log_prob;
   return torch::where(holds, output_log_prob, log_one_minus_exp(output_log_prob));
@@ -28,6 +42,18 @@ torch::Tensor Observations::log_prob(const torch::Tensor& output_log_prob) const
 torch::Tensor Observations::agree(const torch::Tensor& predicted) const {
   const auto same = (predicted == outputs).all(1);
   return holds.defined() ? same == holds : same;
+}
+
+torch::Tensor clamped(const torch::Tensor& beliefs, const torch::Tensor& known) {
+  const auto said = (known != kUnset).unsqueeze(2);
+  const auto certain = torch::zeros_like(beliefs).scatter_(2, known.clamp_min(0).unsqueeze(2), 1.0);
+  return torch::where(said, certain, beliefs);
+}
+
+torch::Tensor known_log_prob(const torch::Tensor& beliefs, const torch::Tensor& known) {
+  const auto said = known != kUnset;
+  const auto share = beliefs.gather(2, known.clamp_min(0).unsqueeze(2)).squeeze(2);
+  return torch::where(said, share, 1.0).log().sum(1);
 }
 
 }  // namespace anesi

@@ -1,26 +1,46 @@
-// What labels say of outputs.
+// What labels say.
 //
 // Most labels say "the output is y". Some say less: an invalid sudoku is labelled "not all pairs differ", which is "the
-// output is not y". An observation is an output and whether it holds.
+// output is not y". Others tell the world itself, all of it (a path, where the output is "it is one") or some of its
+// variables. And c may have been told something besides.
 #pragma once
 
 #include <torch/torch.h>
 
+#include <cstdint>
+#include <utility>
+
 namespace anesi {
 
 struct Observations {
-  Observations(torch::Tensor given, torch::Tensor holding = {},
-               torch::Tensor asked = {})  // NOLINT(google-explicit-constructor)
-      : outputs(std::move(given)), holds(std::move(holding)), queries(std::move(asked)) {}
+  Observations() = default;
+  Observations(torch::Tensor observed, torch::Tensor holding = {},  // NOLINT(google-explicit-constructor)
+               torch::Tensor told = {})
+      : outputs(std::move(observed)), holds(std::move(holding)), given(std::move(told)) {}
 
-  torch::Tensor outputs;  // int64 [batch, output variables]
-  torch::Tensor holds;    // bool [batch]; undefined where all hold
-  torch::Tensor queries;  // what was asked, where that is not what the problem asks (Problem::draw_queries)
+  torch::Tensor outputs;  // int64 [batch, output variables]; undefined where only worlds were observed
+  torch::Tensor
+      holds;  // bool [batch]: true where the output is that, false where it is anything else; undefined: all true
+  torch::Tensor worlds;  // int64 [batch, world variables], kUnset where a variable is not known; undefined: none is
+  torch::Tensor given;   // int64 [batch, …], what c was told besides; undefined: what it takes by itself
 
-  // log p(observation), [batch], from log p(output|P): where the output does not hold, log(1 - p). Differentiable.
+  std::int64_t size() const { return outputs.defined() ? outputs.size(0) : worlds.defined() ? worlds.size(0) : 0; }
+  // Those of some rows, int64 [rows].
+  Observations rows(const torch::Tensor& rows) const;
+  // The rows whose labels say what the output is, not only what it is not, int64; none where there are no outputs.
+  torch::Tensor rows_that_hold() const;
+
+  // log p(observed outputs), [batch], from log p(output|P): where the output does not hold, log(1 - p). Differentiable.
   torch::Tensor log_prob(const torch::Tensor& output_log_prob) const;
-  // Whether predicted outputs, int64 [batch, output variables], agree with what was observed, bool [batch].
+  // Whether predicted outputs, int64 [batch, output variables], agree with what was observed of them, bool [batch].
   torch::Tensor agree(const torch::Tensor& predicted) const;
 };
+
+// Beliefs, [batch, variables, domain], with the variables that are known made certain, int64 [batch, variables], kUnset
+// where not. Gradients flow to the others alone.
+torch::Tensor clamped(const torch::Tensor& beliefs, const torch::Tensor& known);
+
+// log p(w_S|P) of the variables S that are known, [batch]; nothing is known of the others, so they do not count.
+torch::Tensor known_log_prob(const torch::Tensor& beliefs, const torch::Tensor& known);
 
 }  // namespace anesi

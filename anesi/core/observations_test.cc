@@ -4,6 +4,10 @@
 
 #include <cmath>
 
+#include "anesi/core/beliefs.h"
+#include "anesi/core/space.h"
+#include "anesi/testing/random.h"
+
 namespace anesi {
 namespace {
 
@@ -37,6 +41,86 @@ TEST(Observations, PredictionsAgreeWhereTheyAreTheOutputThatHoldsOrAnotherThanTh
   const Observations seen(outputs, torch::tensor({true, true, false, false}));
   EXPECT_TRUE(torch::equal(seen.agree(predicted), torch::tensor({true, false, false, true})));
   EXPECT_TRUE(torch::equal(Observations(outputs).agree(predicted), torch::tensor({true, false, true, false})));
+}
+
+TEST(Observations, RowsTakeEachPartThatIsThere) {
+  Observations seen(torch::tensor({{1}, {2}, {3}}), torch::tensor({true, false, true}), torch::tensor({{7}, {8}, {9}}));
+  seen.worlds = torch::tensor({{0, 1}, {1, 1}, {1, 0}});
+  const auto some = seen.rows(torch::tensor({2, 0, 2}));
+  EXPECT_EQ(some.size(), 3);
+  EXPECT_TRUE(torch::equal(some.outputs, torch::tensor({{3}, {1}, {3}})));
+  EXPECT_TRUE(torch::equal(some.holds, torch::tensor({true, true, true})));
+  EXPECT_TRUE(torch::equal(some.given, torch::tensor({{9}, {7}, {9}})));
+  EXPECT_TRUE(torch::equal(some.worlds, torch::tensor({{1, 0}, {0, 1}, {1, 0}})));
+  EXPECT_TRUE(torch::equal(seen.rows_that_hold(), torch::tensor({0, 2})));
+
+  const auto plain = Observations(torch::tensor({{1}, {2}})).rows(torch::tensor({1}));
+  EXPECT_FALSE(plain.holds.defined() || plain.given.defined() || plain.worlds.defined());
+  EXPECT_TRUE(torch::equal(Observations(torch::tensor({{1}, {2}})).rows_that_hold(), torch::tensor({0, 1})));
+
+  Observations worlds_alone;
+  EXPECT_EQ(worlds_alone.size(), 0);
+  worlds_alone.worlds = seen.worlds;
+  EXPECT_EQ(worlds_alone.size(), 3);
+  EXPECT_FALSE(worlds_alone.rows(torch::tensor({1})).outputs.defined());
+  EXPECT_TRUE(torch::equal(worlds_alone.rows(torch::tensor({1})).worlds, torch::tensor({{1, 1}})));
+}
+
+TEST(Observations, ClampedBeliefsAreCertainOfWhatIsKnownAndTheSameElsewhere) {
+  const toys::RandomSeed seed;
+  const Space worlds{2, 3, 3};
+  auto beliefs = toys::random_beliefs(3, worlds, 1, seeded(seed)).requires_grad_();
+  const auto known = torch::tensor({{1L, kUnset, 0L}, {kUnset, kUnset, kUnset}, {0L, 2L, 1L}});
+  const auto result = clamped(beliefs, known);
+  check_beliefs(result, worlds);
+  for (std::int64_t row = 0; row < 3; ++row) {
+    for (std::int64_t variable = 0; variable < 3; ++variable) {
+      const auto value = known[row][variable].item<std::int64_t>();
+      const auto expected = value == kUnset ? beliefs[row][variable] : torch::zeros({3}, torch::kFloat64);
+      for (std::int64_t place = 0; place < 3; ++place) {
+        EXPECT_EQ(result[row][variable][place].item<double>(), place == value ? 1 : expected[place].item<double>());
+      }
+    }
+  }
+  // Gradients flow to what is not known, alone.
+  const auto weights = torch::arange(1, 28).to(torch::kFloat64).view({3, 3, 3});
+  (result * weights).sum().backward();
+  const auto said = (known != kUnset).unsqueeze(2);
+  EXPECT_TRUE(torch::equal(beliefs.grad(), weights.masked_fill(said, 0)));
+}
+
+TEST(Observations, KnownVariablesHaveTheProductOfTheirProbabilities) {
+  const toys::RandomSeed seed;
+  const Space worlds{2, 3, 3};
+  auto beliefs = toys::random_beliefs(3, worlds, 1, seeded(seed)).requires_grad_();
+  const auto known = torch::tensor({{1L, kUnset, 0L}, {kUnset, kUnset, kUnset}, {0L, 2L, 1L}});
+  const auto result = known_log_prob(beliefs, known);
+  const auto p = [&](std::int64_t row, std::int64_t variable, std::int64_t value) {
+    return beliefs[row][variable][value].item<double>();
+  };
+  EXPECT_NEAR(result[0].item<double>(), std::log(p(0, 0, 1) * p(0, 2, 0)), 1e-12);
+  EXPECT_EQ(result[1].item<double>(), 0);
+  EXPECT_NEAR(result[2].item<double>(), world_log_prob(beliefs.slice(0, 2), known.slice(0, 2)).item<double>(), 1e-12);
+  // The derivative by a known value's probability is one over it, and nothing elsewhere.
+  result.sum().backward();
+  auto expected = torch::zeros({3, 3, 3}, torch::kFloat64);
+  for (std::int64_t row = 0; row < 3; ++row) {
+    for (std::int64_t variable = 0; variable < 3; ++variable) {
+      const auto value = known[row][variable].item<std::int64_t>();
+      if (value != kUnset) expected[row][variable][value] = 1 / p(row, variable, value);
+    }
+  }
+  EXPECT_TRUE(torch::allclose(beliefs.grad(), expected, 1e-12, 1e-12));
+}
+
+TEST(Observations, WhatIsImpossibleHasNoProbabilityAndSpoilsNoOtherRow) {
+  auto beliefs =
+      torch::tensor({{{1.0, 0.0}, {0.5, 0.5}}, {{0.25, 0.75}, {0.5, 0.5}}}, torch::kFloat64).requires_grad_();
+  const auto result = known_log_prob(beliefs, torch::tensor({{1L, kUnset}, {1L, kUnset}}));
+  EXPECT_EQ(result[0].item<double>(), -INFINITY);
+  EXPECT_NEAR(result[1].item<double>(), std::log(0.75), 1e-12);
+  result[1].backward();
+  EXPECT_TRUE(beliefs.grad()[1].isfinite().all().item<bool>()) << beliefs.grad();
 }
 
 }  // namespace

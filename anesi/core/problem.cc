@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "anesi/core/error.h"
+#include "anesi/core/rows.h"
 #include "anesi/core/thread_pool.h"
 
 namespace anesi {
@@ -19,59 +20,104 @@ void check_output(const Problem& problem, Values world, Values output) {
   }
 }
 
-class FunctionProblem final : public Problem {
+class FunctionProblem final : public PointwiseProblem {
  public:
-  FunctionProblem(Space worlds, Space outputs, std::function<void(Values, MutableValues)> apply)
-      : worlds_(std::move(worlds)), outputs_(std::move(outputs)), apply_(std::move(apply)) {}
+  using Function = std::function<void(Values, Values, MutableValues)>;
+  FunctionProblem(Space worlds, Space outputs, Function function)
+      : worlds_(std::move(worlds)), outputs_(std::move(outputs)), function_(std::move(function)) {}
 
   const Space& worlds() const override { return worlds_; }
   const Space& outputs() const override { return outputs_; }
-  void apply(Values world, MutableValues output) const override { apply_(world, output); }
+  void apply_to_one(Values world, Values given, MutableValues output) const override {
+    function_(world, given, output);
+  }
 
  private:
   Space worlds_, outputs_;
-  std::function<void(Values, MutableValues)> apply_;
+  Function function_;
+};
+
+// Of a Problem or, so that asking about one world at a time stays cheap, of a PointwiseProblem.
+template <typename Base>
+class WithFacts : public Base {
+ public:
+  WithFacts(std::shared_ptr<const Base> problem, Facts facts) : problem_(std::move(problem)) {
+    this->facts_ = std::move(facts);
+  }
+  const Space& worlds() const override { return problem_->worlds(); }
+  const Space& outputs() const override { return problem_->outputs(); }
+  torch::Tensor apply(const torch::Tensor& worlds, const torch::Tensor& given) const override {
+    return problem_->apply(worlds, given);
+  }
+  const std::shared_ptr<const Base>& inner() const { return problem_; }
+
+ private:
+  std::shared_ptr<const Base> problem_;
+};
+
+class PointwiseWithFacts final : public WithFacts<PointwiseProblem> {
+ public:
+  using WithFacts::WithFacts;
+  void apply_to_one(Values world, Values given, MutableValues output) const override {
+    inner()->apply_to_one(world, given, output);
+  }
 };
 
 }  // namespace
 
-torch::Tensor Problem::apply_batch(const torch::Tensor& worlds) const {
-  const auto rows = worlds.size(0), world_size = this->worlds().variables(), output_size = outputs().variables();
+torch::Tensor PointwiseProblem::apply(const torch::Tensor& worlds, const torch::Tensor& given) const {
+  const auto world_size = this->worlds().variables(), output_size = outputs().variables();
   TORCH_CHECK(worlds.dim() == 2 && worlds.size(1) == world_size && worlds.scalar_type() == torch::kInt64,
-              "apply_batch: worlds must be int64 [batch, ", world_size, "], got ", worlds.scalar_type(), " ",
-              worlds.sizes());
+              "apply: worlds must be int64 [batch, ", world_size, "], got ", worlds.scalar_type(), " ", worlds.sizes());
+  const auto rows = worlds.size(0);
+  TORCH_CHECK(!given.defined() || (given.dim() == 2 && given.size(0) == rows && given.scalar_type() == torch::kInt64),
+              "apply: what is given must be int64 [", rows, ", …], got ", given.scalar_type(), " ", given.sizes());
   const auto input = worlds.to(torch::kCPU).contiguous();
+  const auto told = given.defined() ? given.to(torch::kCPU).contiguous() : given;
   auto result = torch::full({rows, output_size}, kNone, torch::kInt64);
-  const auto* const in = input.const_data_ptr<std::int64_t>();
   auto* const out = result.mutable_data_ptr<std::int64_t>();
   parallel_for(rows, kRowsPerThread, [&](std::int64_t begin, std::int64_t end) {
     for (auto row = begin; row < end; ++row) {
-      const Values world(in + row * world_size, static_cast<std::size_t>(world_size));
+      const auto world = row_of(input, row);
       const MutableValues output(out + row * output_size, static_cast<std::size_t>(output_size));
-      apply(world, output);
+      apply_to_one(world, told.defined() ? row_of(told, row) : Values(), output);
       check_output(*this, world, output);
     }
   });
   return result.to(worlds.device());
 }
 
-ReadingOrder Problem::reading_order() const { return ReadingOrder::all_then_emit(worlds(), outputs()); }
-
-std::shared_ptr<const Automaton> Problem::automaton() const { return nullptr; }
-
-std::optional<Cnf> Problem::cnf() const { return std::nullopt; }
-
-std::unique_ptr<Pruner> Problem::pruner() const { return nullptr; }
-
-std::unique_ptr<Propagation> Problem::propagation(Values /*output*/) const { return nullptr; }
-
-std::unique_ptr<Problem> make_problem(Space worlds, Space outputs, std::function<void(Values, MutableValues)> apply) {
-  return std::make_unique<FunctionProblem>(std::move(worlds), std::move(outputs), std::move(apply));
+std::shared_ptr<const Problem> make_problem(Space worlds, Space outputs,
+                                            std::function<void(Values, MutableValues)> function) {
+  return std::make_shared<FunctionProblem>(
+      std::move(worlds), std::move(outputs),
+      [function = std::move(function)](Values world, Values, MutableValues output) { function(world, output); });
 }
 
-std::vector<std::int64_t> apply_checked(const Problem& problem, Values world) {
+std::shared_ptr<const Problem> make_problem(Space worlds, Space outputs,
+                                            std::function<void(Values, Values, MutableValues)> function) {
+  return std::make_shared<FunctionProblem>(std::move(worlds), std::move(outputs), std::move(function));
+}
+
+std::shared_ptr<const Problem> with_facts(std::shared_ptr<const Problem> problem, Facts facts) {
+  // What is wrapped already is not wrapped again.
+  if (const auto* const wrapped = dynamic_cast<const WithFacts<Problem>*>(problem.get())) problem = wrapped->inner();
+  if (auto pointwise = std::dynamic_pointer_cast<const PointwiseProblem>(problem)) {
+    if (const auto* const wrapped = dynamic_cast<const PointwiseWithFacts*>(pointwise.get()))
+      pointwise = wrapped->inner();
+    return std::make_shared<PointwiseWithFacts>(std::move(pointwise), std::move(facts));
+  }
+  return std::make_shared<WithFacts<Problem>>(std::move(problem), std::move(facts));
+}
+
+std::vector<std::int64_t> apply_to(const Problem& problem, Values world, Values given) {
   std::vector<std::int64_t> output(static_cast<std::size_t>(problem.outputs().variables()), kNone);
-  problem.apply(world, output);
+  if (const auto* const pointwise = dynamic_cast<const PointwiseProblem*>(&problem)) {
+    pointwise->apply_to_one(world, given, output);
+  } else {
+    const auto told = given.empty() ? torch::Tensor() : tensor_of(given).unsqueeze(0);
+    output = values_of(problem.apply(tensor_of(world).unsqueeze(0), told)[0]);
+  }
   check_output(problem, world, output);
   return output;
 }

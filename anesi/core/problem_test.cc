@@ -3,54 +3,78 @@
 #include <gtest/gtest.h>
 
 #include "anesi/core/error.h"
+#include "anesi/core/given.h"
+#include "anesi/core/pruner.h"
+#include "anesi/core/score.h"
+#include "anesi/testing/message_of.h"
 
 namespace anesi {
 namespace {
 
-std::unique_ptr<Problem> product() {
+std::shared_ptr<const Problem> product() {
   return make_problem(Space::uniform(2, 10), Space{82}, [](Values w, MutableValues y) { y[0] = w[0] * w[1]; });
 }
 
 TEST(Problem, FromALambda) {
   const auto problem = product();
-  EXPECT_EQ(apply_checked(*problem, std::vector<std::int64_t>{7, 8}), std::vector<std::int64_t>{56});
-  EXPECT_EQ(problem->pruner(), nullptr);
+  EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{7, 8}), std::vector<std::int64_t>{56});
+  EXPECT_EQ(problem->facts().find<Pruner>(), nullptr);
 }
 
 TEST(Problem, BatchEqualsOneByOneOverThreads) {
   torch::set_num_threads(2);
   const auto problem = product();
   const auto worlds = torch::randint(10, {5000, 2}, torch::kInt64);
-  EXPECT_TRUE(torch::equal(problem->apply_batch(worlds).squeeze(1), worlds.prod(1)));
+  EXPECT_TRUE(torch::equal(problem->apply(worlds).squeeze(1), worlds.prod(1)));
 }
 
 TEST(Problem, AnOutputOutsideItsSpaceIsNamed) {
   const auto problem =
       make_problem(Space::uniform(2, 10), Space{10}, [](Values w, MutableValues y) { y[0] = w[0] + w[1]; });
-  try {
-    apply_checked(*problem, std::vector<std::int64_t>{7, 8});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "problem: the output of world (7, 8) is outside its space: variable 0 is 15; its values are 0 to 9");
-  }
+  const std::string expected =
+      "problem: the output of world (7, 8) is outside its space: variable 0 is 15; its values are 0 to 9";
+  EXPECT_EQ(toys::message_of([&] { apply_to(*problem, std::vector<std::int64_t>{7, 8}); }), expected);
+  EXPECT_EQ(toys::message_of([&] { problem->apply(torch::tensor({{1, 2}, {7, 8}})); }), expected);
 }
 
-TEST(ReadingOrder, ByDefaultReadsAllThenEmits) {
-  const auto order = ReadingOrder::all_then_emit(Space{10, 2, 10}, Space{2, 3});
-  ASSERT_EQ(order.steps().size(), 5u);
-  EXPECT_EQ(order.kinds(), 4);  // two domains read, two outputs emitted
-  EXPECT_EQ(order.steps()[0].kind, order.steps()[2].kind);
-  EXPECT_EQ(order.emitted(), (std::vector<std::int64_t>{0, 1}));
+TEST(Problem, OutputsMayEndEarlyAndWorldsOfAnotherShapeAreRefused) {
+  // As many ones as the world says.
+  const auto problem = make_problem(Space{4}, Space::uniform(3, 2), [](Values w, MutableValues y) {
+    for (std::size_t place = 0; place < static_cast<std::size_t>(w[0]); ++place) y[place] = 1;
+  });
+  EXPECT_TRUE(torch::equal(problem->apply(torch::tensor({{0}, {2}, {3}})),
+                           torch::tensor({{-1, -1, -1}, {1, 1, -1}, {1, 1, 1}})));
+  EXPECT_THROW(problem->apply(torch::tensor({{0, 1}})), c10::Error);
+  EXPECT_THROW(problem->apply(torch::tensor({{0.5}})), c10::Error);
 }
 
-TEST(ReadingOrder, RefusesWhatIsNotAnOrder) {
-  const Space worlds{10, 10}, outputs{10};
-  EXPECT_THROW(ReadingOrder(worlds, outputs, {{{0, 0}, 0, 0}}), Error);             // read twice
-  EXPECT_THROW(ReadingOrder(worlds, outputs, {{{0}, 0, 0}}), Error);                // world 1 not read
-  EXPECT_THROW(ReadingOrder(worlds, outputs, {{{0, 1}, {}, 0}}), Error);            // nothing emitted
-  EXPECT_THROW(ReadingOrder(worlds, outputs, {{{0}, {}, 0}, {{1}, 0, 0}}), Error);  // one kind, two shapes
-  EXPECT_NO_THROW(ReadingOrder(worlds, outputs, {{{0, 1}, 0, 0}}));
+TEST(Problem, IsToldWhatIsGiven) {
+  const auto problem = make_problem(Space::uniform(2, 5), Space{5}, [](Values w, Values given, MutableValues y) {
+    y[0] = w[given.empty() ? 0 : static_cast<std::size_t>(given[0])];
+  });
+  const auto worlds = torch::tensor({{1, 2}, {3, 4}});
+  EXPECT_TRUE(torch::equal(problem->apply(worlds), torch::tensor({{1}, {3}})));
+  EXPECT_TRUE(torch::equal(problem->apply(worlds, torch::tensor({{1}, {0}})), torch::tensor({{2}, {3}})));
+  const std::vector<std::int64_t> world{1, 2}, given{1};
+  EXPECT_EQ(apply_to(*problem, world, given), std::vector<std::int64_t>{2});
+  // A fact more changes nothing of that, one world at a time or many.
+  const auto told = with(problem, Given{Space{2}, {}});
+  EXPECT_EQ(apply_to(*told, world, given), std::vector<std::int64_t>{2});
+  EXPECT_TRUE(torch::equal(told->apply(worlds, torch::tensor({{1}, {0}})), torch::tensor({{2}, {3}})));
+}
+
+TEST(Problem, RegretAndDistanceAreThoseOfItsScoreWhereItHasOne) {
+  const auto problem = product();
+  const auto worlds = torch::tensor({{2, 3}, {2, 3}}), outputs = torch::tensor({{6}, {8}});
+  EXPECT_TRUE(torch::equal(regret(*problem, worlds, outputs), torch::tensor({0.0F, 1.0F})));
+  EXPECT_TRUE(torch::equal(distance(*problem, outputs, torch::tensor({{6}, {6}})), torch::tensor({0.0F, 1.0F})));
+  const auto scored =
+      with(problem, Score{.regret = [](const torch::Tensor& w, const torch::Tensor& y, const torch::Tensor&) {
+             return (y.squeeze(1) - w.prod(1)).abs().to(torch::kFloat32);
+           }});
+  EXPECT_TRUE(torch::equal(regret(*scored, worlds, outputs), torch::tensor({0.0F, 2.0F})));
+  EXPECT_TRUE(torch::equal(distance(*scored, outputs, torch::tensor({{6}, {6}})), torch::tensor({0.0F, 1.0F})))
+      << "a score without a distance leaves distances as they are";
 }
 
 }  // namespace

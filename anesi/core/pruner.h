@@ -14,6 +14,8 @@ namespace anesi {
 
 using Mask = std::span<bool>;  // one a value of the variable's domain; all false when a pruner is asked
 
+// A fact, and an interface. Buys hard guarantees: every sampled or decoded value satisfies c. pruners/ has some that
+// are made from an automaton, a formula or local constraints.
 class Pruner {
  public:
   virtual ~Pruner() = default;

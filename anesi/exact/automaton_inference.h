@@ -6,8 +6,8 @@
 
 #include <memory>
 
-#include "anesi/core/automaton.h"
 #include "anesi/core/exact_inference.h"
+#include "anesi/exact/automaton.h"
 #include "anesi/models/inference_model.h"
 
 namespace anesi {

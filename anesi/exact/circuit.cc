@@ -330,7 +330,8 @@ class ConditionedCircuits final : public CircuitInference {
     if (const auto found = circuits_.find(key); found != circuits_.end()) return *found->second;
     if (circuits_.size() >= kMostOutputs) {
       throw Error(fmt::format(
-          "circuits for each output: more than {} outputs were asked about; use exact.method=circuit", kMostOutputs));
+          "circuits for each output: more than {} outputs were asked about; compile one circuit for all of them",
+          kMostOutputs));
     }
     try {
       return *circuits_.emplace(key, std::make_unique<Circuit>(compile(output))).first->second;
@@ -371,10 +372,10 @@ class ConditionedCircuits final : public CircuitInference {
   mutable std::map<std::vector<std::int64_t>, std::string> failures_;  // why an output's did not compile
 };
 
-Cnf formula_of(const Problem& problem) {
-  auto cnf = problem.cnf();
-  if (!cnf) throw Error("circuit: the problem gives no formula (override Problem::cnf)");
-  return std::move(*cnf);
+const Cnf& formula_of(const Problem& problem) {
+  const auto* const cnf = problem.facts().find<Cnf>();
+  if (cnf == nullptr) throw Error("circuit: the problem gives no formula (a fact of type Cnf)");
+  return *cnf;
 }
 
 }  // namespace

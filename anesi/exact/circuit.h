@@ -12,9 +12,9 @@
 #include <memory>
 #include <vector>
 
-#include "anesi/core/cnf.h"
 #include "anesi/core/exact_inference.h"
 #include "anesi/core/problem.h"
+#include "anesi/exact/cnf.h"
 
 namespace anesi {
 

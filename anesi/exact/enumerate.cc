@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "anesi/core/error.h"
+#include "anesi/core/rows.h"
 
 namespace anesi {
 namespace {
@@ -16,10 +17,8 @@ class Enumeration final : public ExactInference {
       throw Error(fmt::format("enumeration: there are {:.3g} worlds; it takes up to {:.3g}", space_.points(),
                               kMostWorldsEnumerated));
     }
-    std::vector<std::int64_t> values;
-    space_.for_each_point([&](Values world) { values.insert(values.end(), world.begin(), world.end()); });
-    worlds_ = torch::tensor(values).view({-1, space_.variables()});
-    outputs_ = problem.apply_batch(worlds_);
+    worlds_ = points_of(space_);
+    outputs_ = problem.apply(worlds_);
   }
 
   torch::Tensor log_prob(const torch::Tensor& beliefs, const torch::Tensor& outputs) const override {

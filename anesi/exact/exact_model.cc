@@ -6,8 +6,10 @@
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/exact/automaton.h"
 #include "anesi/exact/automaton_inference.h"
 #include "anesi/exact/circuit.h"
+#include "anesi/exact/cnf.h"
 #include "anesi/exact/enumerate.h"
 
 namespace anesi {
@@ -121,15 +123,10 @@ class ExactExplanation final : public SequenceModel {
 
 }  // namespace
 
-const std::vector<std::string>& exact_methods() {
-  static const std::vector<std::string> names{"auto", "automaton", "enumerate", "circuit", "conditioned"};
-  return names;
-}
-
 std::unique_ptr<ExactInference> find_exact(const Problem& problem, double seconds, std::string* why_not) {
-  if (auto automaton = problem.automaton()) return make_automaton_inference(std::move(automaton));
+  if (auto automaton = problem.facts().share<Automaton>()) return make_automaton_inference(std::move(automaton));
   if (problem.worlds().points() <= kFewWorlds) return make_enumeration(problem);
-  if (problem.cnf()) {
+  if (problem.facts().find<Cnf>() != nullptr) {
     try {
       return make_circuit_inference(problem, seconds);
     } catch (const Error& error) {
@@ -141,27 +138,39 @@ std::unique_ptr<ExactInference> find_exact(const Problem& problem, double second
   return nullptr;
 }
 
-std::unique_ptr<ExactInference> make_exact(const Problem& problem, const std::string& method, double seconds) {
-  if (method == "enumerate") return make_enumeration(problem);
-  if (method == "circuit") return make_circuit_inference(problem, seconds);
-  if (method == "conditioned") return make_conditioned_circuits(problem, seconds);
-  if (method == "automaton") {
-    auto automaton = problem.automaton();
-    if (!automaton) throw Error("exact inference by automaton: the problem gives none");
-    return make_automaton_inference(std::move(automaton));
+std::unique_ptr<ExactInference> make_exact(const Problem& problem, const ExactOptions& options) {
+  switch (options.method) {
+    case ExactMethod::kEnumerate:
+      return make_enumeration(problem);
+    case ExactMethod::kCircuit:
+      return make_circuit_inference(problem, options.seconds);
+    case ExactMethod::kConditioned:
+      return make_conditioned_circuits(problem, options.seconds);
+    case ExactMethod::kAutomaton: {
+      auto automaton = problem.facts().share<Automaton>();
+      if (!automaton) throw Error("exact inference by automaton: the problem gives none");
+      return make_automaton_inference(std::move(automaton));
+    }
+    case ExactMethod::kAuto:
+      break;
   }
   std::string why_not = "the problem gives no automaton and no formula";
-  auto inference = find_exact(problem, seconds, &why_not);
+  auto inference = find_exact(problem, options.seconds, &why_not);
   if (!inference) {
     throw Error(fmt::format("exact inference: {}, and there are too many worlds to enumerate", why_not));
   }
   return inference;
 }
 
-InferenceModel make_exact_model(const Problem& problem, const std::string& method, double seconds) {
-  const auto automaton = method == "auto" || method == "automaton" ? problem.automaton() : nullptr;
-  if (automaton) return make_automaton_model(*automaton, problem.worlds(), problem.outputs());
-  return models_of(make_exact(problem, method, seconds), problem.worlds(), problem.outputs(), method != "conditioned");
+InferenceModel make_exact_model(const Problem& problem, const ExactOptions& options) {
+  const bool takes_automaton = options.method == ExactMethod::kAuto || options.method == ExactMethod::kAutomaton;
+  const auto* const automaton = takes_automaton ? problem.facts().find<Automaton>() : nullptr;
+  auto model = automaton != nullptr ? make_automaton_model(*automaton, problem.worlds(), problem.outputs())
+                                    : models_of(make_exact(problem, options), problem.worlds(), problem.outputs(),
+                                                options.method != ExactMethod::kConditioned);
+  model.architecture = kExactArchitecture;
+  model.options = {{"exact.method", name_of(options.method)}, {"exact.seconds", fmt::format("{}", options.seconds)}};
+  return model;
 }
 
 InferenceModel models_of(const std::shared_ptr<const ExactInference>& inference, const Space& worlds,

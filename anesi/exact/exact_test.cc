@@ -12,33 +12,28 @@
 #include "anesi/exact/exact_model.h"
 #include "anesi/models/beam.h"
 #include "anesi/models/sample.h"
-#include "anesi/tasks/mnist_add/addition.h"
+#include "anesi/testing/random.h"
+#include "anesi/testing/toy_problems.h"
 
 namespace anesi {
 namespace {
 
-torch::Tensor random_beliefs(const Space& worlds, std::int64_t rows, double sharpness) {
-  const auto logits = torch::randn({rows, worlds.variables(), worlds.largest_domain()}, seeded(7), torch::kFloat64);
-  const auto weights = (logits * sharpness).exp() * uniform_beliefs(rows, worlds).to(torch::kFloat64);
-  return weights / weights.sum(2, /*keepdim=*/true);
-}
-
 struct Case {
-  std::string method;
+  ExactMethod method;
   std::int64_t digits;
 
   friend void PrintTo(const Case& the_case, std::ostream* out) {
-    *out << the_case.method << " at " << the_case.digits << " digits";
+    *out << name_of(the_case.method) << " at " << the_case.digits << " digits";
   }
 };
 
 class ExactInferenceOfAddition : public testing::TestWithParam<Case> {
  protected:
-  Addition addition_{GetParam().digits};
+  toys::Addition addition_{GetParam().digits};
   std::unique_ptr<ExactInference> enumerated_ = make_enumeration(addition_);
-  std::unique_ptr<ExactInference> inference_ = make_exact(addition_, GetParam().method);
-  torch::Tensor beliefs_ = random_beliefs(addition_.worlds(), 20, 2);
-  torch::Tensor outputs_ = addition_.apply_batch(sample_worlds(beliefs_, seeded(1)));
+  std::unique_ptr<ExactInference> inference_ = make_exact(addition_, {.method = GetParam().method});
+  torch::Tensor beliefs_ = toys::random_beliefs(20, addition_.worlds(), 2, seeded(7));
+  torch::Tensor outputs_ = addition_.apply(sample_worlds(beliefs_, seeded(1)));
 };
 
 TEST_P(ExactInferenceOfAddition, GivesTheSameProbabilitiesAndGradients) {
@@ -71,7 +66,7 @@ TEST_P(ExactInferenceOfAddition, SamplesFollowThePosterior) {
   constexpr std::int64_t kSamples = 4000;
   const auto belief = beliefs_[3].unsqueeze(0), output = outputs_[3].unsqueeze(0);
   const auto worlds = inference_->sample(belief.expand({kSamples, -1, -1}), output.expand({kSamples, -1}), seeded(2));
-  EXPECT_TRUE(torch::equal(addition_.apply_batch(worlds), output.expand({kSamples, -1})));
+  EXPECT_TRUE(torch::equal(addition_.apply(worlds), output.expand({kSamples, -1})));
   const auto shares = certain_beliefs(worlds, addition_.worlds()).to(torch::kFloat64).mean(0);
   EXPECT_LT((shares - enumerated_->marginals(belief, output)[0]).abs().max().item<double>(), 0.04);
 }
@@ -85,7 +80,7 @@ TEST_P(ExactInferenceOfAddition, AnImpossibleOutputIsImpossible) {
 
 TEST_P(ExactInferenceOfAddition, IsAModelToo) {
   const torch::NoGradGuard no_gradients;
-  const auto q = make_exact_model(addition_, GetParam().method);
+  const auto q = make_exact_model(addition_, {.method = GetParam().method});
   const auto beliefs = beliefs_.slice(0, 0, 3).to(torch::kFloat32);
   const auto best = beam_search(*q.prediction, beliefs, 20);
   EXPECT_TRUE(torch::allclose(enumerated_->log_prob(beliefs, best.values.select(1, 0).contiguous()).to(torch::kFloat32),
@@ -94,32 +89,35 @@ TEST_P(ExactInferenceOfAddition, IsAModelToo) {
   const auto expected = enumerated_->most_probable(beliefs, context.outputs);
   EXPECT_TRUE(torch::equal(explain(*q.explanation, context, 1).values.select(1, 0), expected.worlds));
   const auto drawn = sample(*q.explanation, context, seeded(4));
-  EXPECT_TRUE(torch::equal(addition_.apply_batch(drawn.values), context.outputs));
+  EXPECT_TRUE(torch::equal(addition_.apply(drawn.values), context.outputs));
   EXPECT_TRUE(
       torch::allclose(q.explanation->log_prob(context, drawn.values).to(torch::kFloat32), drawn.log_prob, 1e-3, 1e-3));
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, ExactInferenceOfAddition,
-                         testing::Values(Case{"automaton", 1}, Case{"automaton", 2}, Case{"circuit", 1},
-                                         Case{"enumerate", 1}),
-                         [](const auto& info) { return info.param.method + "_" + std::to_string(info.param.digits); });
+                         testing::Values(Case{ExactMethod::kAutomaton, 1}, Case{ExactMethod::kAutomaton, 2},
+                                         Case{ExactMethod::kCircuit, 1}, Case{ExactMethod::kEnumerate, 1}),
+                         [](const auto& info) {
+                           return name_of(info.param.method) + "_" + std::to_string(info.param.digits);
+                         });
 
 TEST(AutomatonInference, StaysFiniteWhereEveryDigitIsReadWrong) {
   // A thousand digits, each belief nearly certain of something else than the truth.
-  const Addition addition(1000);
-  const auto inference = make_automaton_inference(addition.automaton());
+  const toys::Addition addition(1000);
+  const auto inference = make_automaton_inference(addition.facts().share<Automaton>());
   auto beliefs = torch::full({1, 2000, 10}, 1e-30, torch::kFloat64);
   beliefs.select(2, 3).fill_(1);
   const auto worlds = torch::full({1, 2000}, 7, torch::kInt64);
-  const auto log_prob = inference->log_prob(beliefs, addition.apply_batch(worlds)).item<double>();
+  const auto log_prob = inference->log_prob(beliefs, addition.apply(worlds)).item<double>();
   EXPECT_TRUE(std::isfinite(log_prob));
   EXPECT_LT(log_prob, -1000 * 30 * std::log(10.0) / 2);
-  const auto best = inference->most_probable(beliefs, addition.apply_batch(worlds));
-  EXPECT_TRUE(torch::equal(addition.apply_batch(best.worlds), addition.apply_batch(worlds)));
+  const auto best = inference->most_probable(beliefs, addition.apply(worlds));
+  EXPECT_TRUE(torch::equal(addition.apply(best.worlds), addition.apply(worlds)));
 }
 
 TEST(Circuit, CountsRandomFormulasAsEnumerationDoes) {
-  std::mt19937 random(11);
+  const toys::RandomSeed seed;
+  std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> uniform(0.01, 1);
   for (int trial = 0; trial < 1000; ++trial) {
     const int variables = 2 + static_cast<int>(random() % 7);
@@ -188,8 +186,8 @@ TEST(Circuit, CountsTheSudokusOfSizeFour) {
 }
 
 TEST(Circuit, GivesUpInTimeAndSaysSo) {
-  const Addition addition(12);
-  const auto cnf = addition.cnf();
+  const toys::Addition addition(12);
+  const auto cnf = addition.facts().share<Cnf>();
   try {
     Circuit::compile(cnf->variables(), cnf->clauses(), 0.01);
     FAIL() << "no error";
@@ -201,7 +199,10 @@ TEST(Circuit, GivesUpInTimeAndSaysSo) {
 TEST(Exact, SaysWhatAProblemLacks) {
   const auto large = make_problem(Space::uniform(40, 10), Space{2}, [](Values, MutableValues y) { y[0] = 0; });
   EXPECT_EQ(find_exact(*large), nullptr);
-  for (const auto& method : exact_methods()) EXPECT_THROW(make_exact(*large, method), Error) << method;
+  for (std::size_t method = 0; method < names_of(ExactMethod()).size(); ++method) {
+    const auto chosen = static_cast<ExactMethod>(method);
+    EXPECT_THROW(make_exact(*large, {.method = chosen}), Error) << name_of(chosen);
+  }
 }
 
 }  // namespace

@@ -246,35 +246,74 @@ void write_safetensors(const Path& path, const NamedTensors& tensors,
   write_file_atomically(path, pieces);
 }
 
-SafetensorsFile read_safetensors(const Path& path) {
-  const std::string contents = read_file(path);
-  if (contents.size() < kLengthBytes) {
-    fail(path, fmt::format("the file has {} bytes, less than a safetensors header; it is cut short", contents.size()));
-  }
-  std::uint64_t header_bytes = 0;
-  std::memcpy(&header_bytes, contents.data(), kLengthBytes);
-  if (header_bytes > contents.size() - kLengthBytes || header_bytes > kLongestHeader) {
-    fail(path, fmt::format("a header of {} bytes in a file of {}; it is cut short or not a safetensors file",
-                           thousands(header_bytes), thousands(contents.size())));
-  }
-  const std::string_view text = std::string_view(contents).substr(kLengthBytes, header_bytes);
-  const std::string_view data = std::string_view(contents).substr(kLengthBytes + header_bytes);
+namespace {
 
-  SafetensorsFile file;
+// The length of the header, of a file that begins like this and has so many bytes.
+std::uint64_t header_length(const Path& path, std::string_view beginning, std::uint64_t file_bytes) {
+  if (beginning.size() < kLengthBytes) {
+    fail(path, fmt::format("the file has {} bytes, less than a safetensors header; it is cut short", beginning.size()));
+  }
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, beginning.data(), kLengthBytes);
+  if (bytes > file_bytes - kLengthBytes || bytes > kLongestHeader) {
+    fail(path, fmt::format("a header of {} bytes in a file of {}; it is cut short or not a safetensors file",
+                           thousands(bytes), thousands(file_bytes)));
+  }
+  return bytes;
+}
+
+struct SafetensorsHeader {
   std::vector<Place> places;
-  const json header = parse_header(path, text);
-  for (const auto& [name, entry] : header.items()) {
+  std::map<std::string, std::string> metadata;
+};
+
+SafetensorsHeader read_header(const Path& path, std::string_view text, std::uint64_t data_bytes) {
+  SafetensorsHeader header;
+  const json entries = parse_header(path, text);
+  for (const auto& [name, entry] : entries.items()) {
     if (name == kMetadata) {
-      file.metadata = parse_metadata(path, entry);
+      header.metadata = parse_metadata(path, entry);
     } else {
-      places.push_back(parse_place(path, name, entry, data.size()));
+      header.places.push_back(parse_place(path, name, entry, data_bytes));
     }
   }
-  check_cover(path, places, data.size());
-  for (const Place& place : places) {
+  check_cover(path, header.places, data_bytes);
+  return header;
+}
+
+}  // namespace
+
+SafetensorsFile read_safetensors(const Path& path) {
+  const std::string contents = read_file(path);
+  const auto header_bytes = header_length(path, contents, contents.size());
+  const std::string_view text = std::string_view(contents).substr(kLengthBytes, header_bytes);
+  const std::string_view data = std::string_view(contents).substr(kLengthBytes + header_bytes);
+  auto header = read_header(path, text, data.size());
+  SafetensorsFile file;
+  file.metadata = std::move(header.metadata);
+  for (const Place& place : header.places) {
     file.tensors[place.name] = copy_of(path, place, data.substr(place.begin, place.end - place.begin));
   }
   return file;
+}
+
+std::map<std::string, std::vector<std::int64_t>> read_safetensors_shapes(const Path& path) {
+  std::error_code failure;
+  const std::uint64_t file_bytes = std::filesystem::file_size(path, failure);
+  if (failure) fail(path, fmt::format("cannot read: {}", failure.message()));
+  std::ifstream file(path, std::ios::binary);
+  const auto read = [&](std::uint64_t bytes) {
+    std::string text(bytes, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(bytes));
+    if (!file) fail(path, "cannot read; the file is cut short");
+    return text;
+  };
+  const auto header_bytes = header_length(path, read(std::min<std::uint64_t>(file_bytes, kLengthBytes)), file_bytes);
+  std::map<std::string, std::vector<std::int64_t>> shapes;
+  for (auto& place : read_header(path, read(header_bytes), file_bytes - kLengthBytes - header_bytes).places) {
+    shapes[place.name] = std::move(place.shape);
+  }
+  return shapes;
 }
 
 }  // namespace anesi

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "anesi/core/named_tensors.h"
 
@@ -26,5 +27,8 @@ void write_safetensors(const std::filesystem::path& path, const NamedTensors& te
                        const std::map<std::string, std::string>& metadata = {});
 
 SafetensorsFile read_safetensors(const std::filesystem::path& path);
+
+// The shapes of the tensors in a file, from its header alone: no weight is read.
+std::map<std::string, std::vector<std::int64_t>> read_safetensors_shapes(const std::filesystem::path& path);
 
 }  // namespace anesi

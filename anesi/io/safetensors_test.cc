@@ -4,16 +4,15 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <map>
 #include <random>
 #include <string>
 
 #include "anesi/core/error.h"
 #include "anesi/io/files.h"
+#include "anesi/testing/random.h"
 
 namespace anesi {
 namespace {
@@ -72,6 +71,18 @@ TEST_F(Safetensors, ReadsBackWhatItWrote) {
     EXPECT_TRUE(torch::equal(back, tensor)) << name;
     EXPECT_FALSE(back.requires_grad());
   }
+}
+
+TEST_F(Safetensors, TellsShapesWithoutReadingWeights) {
+  const NamedTensors written = some_of_every_type();
+  write_safetensors(path_, written);
+  const auto shapes = read_safetensors_shapes(path_);
+  ASSERT_EQ(shapes.size(), written.size());
+  for (const auto& [name, tensor] : written) EXPECT_EQ(torch::IntArrayRef(shapes.at(name)), tensor.sizes()) << name;
+  std::filesystem::resize_file(path_, 4);
+  EXPECT_THROW(read_safetensors_shapes(path_), Error);
+  std::filesystem::remove(path_);
+  EXPECT_THROW(read_safetensors_shapes(path_), Error);
 }
 
 TEST_F(Safetensors, HoldsNothingAtAll) {
@@ -157,9 +168,7 @@ TEST_F(Safetensors, SaysWhenTensorsOverlap) {
 
 // Damage of any kind either goes unseen (a changed number) or is an Error; a sanitizer build also sees stray reads.
 TEST_F(Safetensors, SurvivesRandomDamage) {
-  const char* given = std::getenv("ANESI_TEST_SEED");
-  const std::uint64_t seed = given != nullptr ? std::stoull(given) : std::random_device{}();
-  std::cout << "ANESI_TEST_SEED=" << seed << "\n";
+  const toys::RandomSeed seed;
   std::mt19937_64 random(seed);
   const auto below = [&](std::size_t bound) { return static_cast<std::size_t>(random() % bound); };
 
@@ -191,6 +200,11 @@ TEST_F(Safetensors, SurvivesRandomDamage) {
       }
     }
     std::ofstream(damaged_path, std::ios::binary) << damaged;
+    try {
+      read_safetensors_shapes(damaged_path);
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << "trial " << trial;
+    }
     try {
       read_safetensors(damaged_path);
     } catch (const Error& error) {

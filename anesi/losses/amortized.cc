@@ -7,8 +7,11 @@
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/core/given.h"
 #include "anesi/core/parallel_operations.h"
+#include "anesi/losses/observed_log_prob.h"
 #include "anesi/models/sample.h"
+#include "anesi/models/trace.h"
 
 namespace anesi {
 namespace {
@@ -92,10 +95,11 @@ class SumOfGradients {
   double loss_ = 0;
 };
 
-void require_answers(const InferenceModel& model, const torch::Tensor& queries) {
-  if (queries.defined() && !model.prediction->answers_queries()) {
+void require_looks_at(const InferenceModel& model, const torch::Tensor& given) {
+  if (given.defined() && !model.prediction->looks_at_given()) {
     throw UsageError(
-        "this q.architecture answers only what the problem asks: set q.queries=false and train.pieces=false");
+        "this architecture of q does not look at what c is told besides the world: set q.given=false, and learn from "
+        "whole examples");
   }
 }
 
@@ -107,29 +111,28 @@ torch::Tensor squared_log_ratio(const torch::Tensor& log_q, const torch::Tensor&
   return torch::where(impossible, kImpossibleRatio + log_q - log_q.detach(), ratio).square();
 }
 
-AmortizedLoss::AmortizedLoss(const Problem& problem, InferenceModel model, std::unique_ptr<BeliefPrior> prior,
-                             AmortizedOptions options, UpdateCounts updates, at::Generator generator)
-    : problem_(problem),
+AmortizedLoss::AmortizedLoss(std::shared_ptr<const Problem> problem, InferenceModel model,
+                             std::unique_ptr<BeliefPrior> prior, AmortizedOptions options, at::Generator generator)
+    : problem_(std::move(problem)),
       model_(std::move(model)),
       prior_(std::move(prior)),
-      options_(std::move(options)),
+      options_(options),
       matches_(learns_to_explain(model_)),
       optimizer_(parameters_of(model_)),
-      updates_(updates),
       generator_(std::move(generator)) {
   set_training(model_, false);
   if (!options_.prunes()) return;
-  pruner_ = problem.pruner();
-  if (!pruner_) throw UsageError("q.variant=prune: this problem has no pruner; use explain");
-  pruning_ = std::make_unique<SymbolicPruning>(*pruner_);
+  const auto pruner = problem_->facts().share<Pruner>();
+  if (!pruner) throw UsageError("q.variant=prune: this problem has no pruner; use explain");
+  pruning_ = std::make_unique<SymbolicPruning>(pruner);
 }
 
 Exercise Exercise::rows(std::int64_t begin, std::int64_t end) const {
   const auto part = [&](const torch::Tensor& all) { return all.defined() ? all.slice(0, begin, end) : all; };
-  return {part(beliefs), part(worlds), part(outputs), part(queries), part(trace)};
+  return {part(beliefs), part(worlds), part(outputs), part(given), part(trace)};
 }
 
-double AmortizedLoss::update(const torch::Tensor& more) {
+double AmortizedLoss::update(const Rate& rate, const torch::Tensor& more) {
   prior_->fit();
   auto [beliefs, worlds] = prior_->sample_with_worlds(options_.samples, generator_);
   if (more.defined()) {
@@ -137,17 +140,18 @@ double AmortizedLoss::update(const torch::Tensor& more) {
     worlds = torch::cat({worlds, sample_worlds(more, generator_)});
   }
   Exercise exercise{beliefs, worlds, {}};
-  if (options_.queries) exercise.queries = problem_.draw_queries(beliefs.size(0), generator_);
-  require_answers(model_, exercise.queries);
-  exercise.outputs =
-      exercise.queries.defined() ? problem_.answer(worlds, exercise.queries) : problem_.apply_batch(worlds);
+  const auto* const given = options_.given ? problem_->facts().find<Given>() : nullptr;
+  if (given != nullptr) exercise.given = given->draw(beliefs.size(0), generator_);
+  require_looks_at(model_, exercise.given);
+  exercise.outputs = problem_->apply(worlds, exercise.given);
   if (options_.trace > 0) {
-    const auto trace = problem_.trace(worlds, exercise.queries);
-    if (!trace.defined()) throw UsageError("q.trace: this problem has no intermediate results to tell of");
+    const auto* const known = problem_->facts().find<Trace>();
+    if (known == nullptr) throw UsageError("q.trace: this problem has no intermediate results to tell of");
+    const auto trace = known->of(worlds, exercise.given);
     const auto share = static_cast<double>(options_.trace) / static_cast<double>(trace.size(1));
     exercise.trace = trace.masked_fill(torch::rand(trace.sizes(), generator_) >= share, kUnset);
   }
-  return update_on(exercise);
+  return update_on(exercise, rate);
 }
 
 torch::Tensor AmortizedLoss::prediction(const Context& context, const torch::Tensor& outputs) {
@@ -155,7 +159,7 @@ torch::Tensor AmortizedLoss::prediction(const Context& context, const torch::Ten
 }
 
 torch::Tensor AmortizedLoss::q_loss(const Exercise& exercise) {
-  const auto& [beliefs, worlds, outputs, queries, trace] = exercise;
+  const auto& [beliefs, worlds, outputs, given, trace] = exercise;
   if (!matches_) {
     if (!trace.defined()) return -prediction(exercise.context(), outputs).mean();
     const auto traced = model_.prediction->log_prob_with_trace(exercise.context(), outputs, trace);
@@ -163,28 +167,28 @@ torch::Tensor AmortizedLoss::q_loss(const Exercise& exercise) {
   }
   auto &predict = *model_.prediction, &explain = *model_.explanation;
   torch::Tensor loss = torch::zeros({}, beliefs.options());
-  if (options_.matching == "forward_kl" || options_.policy != "on") {
-    const auto log_prediction = prediction(beliefs, outputs);
-    const auto log_q = log_prediction + log_prob(explain, {beliefs, outputs}, worlds, pruning_.get());
-    if (options_.matching == "forward_kl") return -log_q.mean();
+  if (options_.matching == Matching::kForwardKl || options_.policy != Policy::kOn) {
+    const auto log_prediction = prediction(exercise.context(), outputs);
+    const auto log_q = log_prediction + log_prob(explain, {beliefs, outputs, given}, worlds, pruning_.get());
+    if (options_.matching == Matching::kForwardKl) return -log_q.mean();
     loss = loss + squared_log_ratio(log_q, world_log_prob(beliefs, worlds)).mean();
     if (options_.prediction_weight > 0) loss = loss - options_.prediction_weight * log_prediction.mean();
   } else if (options_.prediction_weight > 0) {
-    loss = loss - options_.prediction_weight * prediction(beliefs, outputs).mean();
+    loss = loss - options_.prediction_weight * prediction(exercise.context(), outputs).mean();
   }
-  if (options_.policy != "off") {
+  if (options_.policy != Policy::kOff) {
     // Outputs and worlds from q itself; the gradient of the drawing is ignored (appendix E.2).
-    const auto y = sample(predict, beliefs, generator_, pruning_.get(), options_.temperature);
-    const auto w = sample(explain, {beliefs, y.values}, generator_, pruning_.get(), options_.temperature);
-    const auto fits = (problem_.apply_batch(w.values) == y.values).all(1);
+    const auto y = sample(predict, exercise.context(), generator_, pruning_.get(), options_.temperature);
+    const auto w = sample(explain, {beliefs, y.values, given}, generator_, pruning_.get(), options_.temperature);
+    const auto fits = (problem_->apply(w.values, given) == y.values).all(1);
     const auto log_p = world_log_prob(beliefs, w.values).masked_fill(fits.logical_not(), -INFINITY);
-    const auto weight = options_.policy == "on" ? 1 : options_.on_policy_weight;
+    const auto weight = options_.policy == Policy::kOn ? 1 : options_.on_policy_weight;
     loss = loss + weight * squared_log_ratio(y.log_prob + w.log_prob, log_p).mean();
   }
   return loss;
 }
 
-double AmortizedLoss::update_on(const Exercise& exercise) {
+double AmortizedLoss::update_on(const Exercise& exercise, const Rate& rate) {
   const auto samples = exercise.beliefs.size(0);
   const auto chunk =
       options_.chunk > 0 ? std::max<std::int64_t>(1, options_.chunk / exercise.outputs.size(1)) : samples;
@@ -192,7 +196,7 @@ double AmortizedLoss::update_on(const Exercise& exercise) {
   const auto parameters = parameters_of(model_);
   const auto loss_of = [&](std::int64_t index) {
     const auto begin = index * chunk, end = std::min(begin + chunk, samples);
-    const ReducedPrecision precision(options_.precision == "bf16", exercise.beliefs.device().type());
+    const ReducedPrecision precision(options_.precision == Precision::kBf16, exercise.beliefs.device().type());
     return q_loss(exercise.rows(begin, end)) * (static_cast<double>(end - begin) / static_cast<double>(samples));
   };
   set_training(model_, true);
@@ -218,48 +222,36 @@ double AmortizedLoss::update_on(const Exercise& exercise) {
   }
   if (!std::isfinite(value)) throw Error("q: the loss is not a finite number; a lower q.lr may help");
   if (options_.clip > 0) torch::nn::utils::clip_grad_norm_(parameters_of(model_), options_.clip);
-  const auto [learning_rate, beta1] = rate();
-  ++step_;
-  optimizer_.step(learning_rate, beta1);
+  optimizer_.step(rate.learning_rate, rate.beta1);
   optimizer_.zero_gradients();
   return value;
 }
 
-Schedule::Rate AmortizedLoss::rate() const {
-  if (options_.joint_lr == 0) return options_.schedule.at(step_, updates_.all());
-  if (step_ < updates_.before) return options_.schedule.at(step_, updates_.before);
-  auto anew = options_.schedule;
-  anew.lr = options_.joint_lr;
-  const auto joint_step = step_ - updates_.before;
-  return joint_step < updates_.beside ? anew.at(joint_step, updates_.beside)
-                                      : anew.at(joint_step - updates_.beside, updates_.after);
-}
-
-double AmortizedLoss::learn(const torch::Tensor& beliefs) {
-  if (options_.frozen) return std::numeric_limits<double>::quiet_NaN();
+std::optional<double> AmortizedLoss::learn(const torch::Tensor& beliefs, const Rate& rate) {
+  if (!beliefs.defined()) return update(rate);
   prior_->observe(beliefs.detach());
-  return update(options_.perceived ? beliefs.detach() : torch::Tensor());
+  return update(rate, options_.perceived ? beliefs.detach() : torch::Tensor());
 }
 
 torch::Tensor AmortizedLoss::loss(const torch::Tensor& beliefs, const Observations& observations) {
-  require_answers(model_, observations.queries);
+  require_looks_at(model_, observations.given);
   const FrozenParameters frozen(*model_.prediction);
-  const ReducedPrecision precision(options_.precision == "bf16", beliefs.device().type());
-  return -observations.log_prob(prediction({beliefs, {}, observations.queries}, observations.outputs)).mean();
+  std::optional<FrozenParameters> frozen_too;
+  if (observations.worlds.defined() && model_.explanation) frozen_too.emplace(*model_.explanation);
+  const ReducedPrecision precision(options_.precision == Precision::kBf16, beliefs.device().type());
+  return -observed_log_prob(model_, beliefs, observations, pruning_.get(), matches_).mean();
 }
 
 NamedTensors AmortizedLoss::state() const {
-  NamedTensors state{{"step", torch::tensor(step_)}};
+  NamedTensors state;
   add_with_prefix(state, "optimizer.", optimizer_.state());
   add_with_prefix(state, "prior.", prior_->state());
   return state;
 }
 
 void AmortizedLoss::load_state(const NamedTensors& state) {
-  if (!state.contains("step")) throw Error("checkpoint: q's step count is missing");
   optimizer_.load_state(with_prefix(state, "optimizer."));
   prior_->load_state(with_prefix(state, "prior."));
-  step_ = state.at("step").item<std::int64_t>();
 }
 
 }  // namespace anesi

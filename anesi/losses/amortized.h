@@ -5,56 +5,61 @@
 // pruner, so that everything q samples or decodes satisfies the knowledge.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <string_view>
 
 #include "anesi/core/problem.h"
-#include "anesi/losses/query_loss.h"
+#include "anesi/losses/loss.h"
 #include "anesi/models/inference_model.h"
 #include "anesi/models/prune.h"
 #include "anesi/optimize/adam.h"
-#include "anesi/optimize/schedule.h"
 #include "anesi/options/option_table.h"
 #include "anesi/priors/prior.h"
 
 namespace anesi {
 
+enum class Variant { kPredict, kExplain, kPrune };
+constexpr std::array<std::string_view, 3> names_of(Variant) { return {"predict", "explain", "prune"}; }
+
+enum class Matching { kJoint, kForwardKl };
+constexpr std::array<std::string_view, 2> names_of(Matching) { return {"joint", "forward_kl"}; }
+
+enum class Policy { kOff, kOn, kBoth };
+constexpr std::array<std::string_view, 3> names_of(Policy) { return {"off", "on", "both"}; }
+
+enum class Precision { kF32, kBf16 };
+constexpr std::array<std::string_view, 2> names_of(Precision) { return {"f32", "bf16"}; }
+
 struct AmortizedOptions {
-  Schedule schedule;
-  double joint_lr = 0;
   std::int64_t samples = 600, chunk = 0;
-  bool frozen = false, perceived = false, queries = true;
+  bool perceived = false, given = true;
   std::int64_t trace = 0;
   double trace_weight = 0.3;
-  std::string variant = "predict";
-  std::string matching = "joint";
-  std::string policy = "off";
+  Variant variant = Variant::kPredict;
+  Matching matching = Matching::kJoint;
+  Policy policy = Policy::kOff;
   double on_policy_weight = 1, prediction_weight = 0, temperature = 1, clip = 0;
-  std::string precision = "f32";  // or bf16; said by train.precision
+  Precision precision = Precision::kF32;  // of q's matrix products; not described here: perception's is said with it
 
-  bool explains() const { return variant != "predict"; }
-  bool prunes() const { return variant == "prune"; }
+  bool explains() const { return variant != Variant::kPredict; }
+  bool prunes() const { return variant == Variant::kPrune; }
 
   void describe(OptionTable& table) {
-    schedule.describe(table);
-    table.add("joint_lr", joint_lr, {0, 10},
-              "learning rate at which the schedule begins anew when perception starts to learn, and once more when "
-              "it is refined (refine.q_steps); 0: it goes on");
     table.add("samples", samples, {1, 1000000}, "beliefs sampled for an update of q");
     table.add(
         "chunk", chunk, {0, 1000000000},
         "sampled output values that go through q at once, so that its activations stay in the caches; 0: all. Changes "
         "results by rounding alone, and what is drawn where q's own samples are learned from");
-    table.add("frozen", frozen, "train q before perception only, not beside it");
     table.add("perceived", perceived, "learn from the beliefs that perception emits too, beside those of the prior");
-    table.add("queries", queries,
-              "ask random questions of sampled worlds, where the problem has such, not its own alone");
-    table.add("variant", variant, {"predict", "explain", "prune"},
-              "q(y|P) alone; with an explanation model q(w|y,P); and with the problem's pruner");
+    table.add("given", given,
+              "where c is told something besides the world (a path's ends), tell it something random for each sampled "
+              "world; false: always the same");
+    table.add("variant", variant, "q(y|P) alone; with an explanation model q(w|y,P); and with the problem's pruner");
     table.add(
-        "matching", matching, {"joint", "forward_kl"},
+        "matching", matching,
         "how an explanation model learns: by the paper's joint matching, or by maximum likelihood of sampled worlds");
-    table.add("policy", policy, {"off", "on", "both"},
-              "where joint matching takes its worlds from: the prior's beliefs, q itself, or both");
+    table.add("policy", policy, "where joint matching takes its worlds from: the prior's beliefs, q itself, or both");
     table.add("on_policy_weight", on_policy_weight, {0, 1000}, "of q's own samples where policy is both");
     table.add("prediction_weight", prediction_weight, {0, 1000},
               "of the prediction model's cross-entropy beside joint matching");
@@ -68,38 +73,28 @@ struct AmortizedOptions {
 
 // What q learns from in a step.
 struct Exercise {
-  torch::Tensor beliefs, worlds, outputs;  // with outputs = c(worlds)
-  torch::Tensor queries = {}, trace = {};  // undefined where the problem has none
+  torch::Tensor beliefs, worlds, outputs;  // with outputs = c(worlds, given)
+  torch::Tensor given = {}, trace = {};    // undefined where the problem has none
 
   Exercise rows(std::int64_t begin, std::int64_t end) const;
-  Context context() const { return {beliefs, {}, queries}; }
+  Context context() const { return {beliefs, {}, given}; }
 };
 
-// How often q will be updated before perception learns, beside it and after it, for its schedule.
-struct UpdateCounts {
-  UpdateCounts(std::int64_t alone, std::int64_t with_perception = 0,  // NOLINT(google-explicit-constructor)
-               std::int64_t after_perception = 0)
-      : before(alone), beside(with_perception), after(after_perception) {}
-
-  std::int64_t before, beside, after;
-
-  std::int64_t all() const { return before + beside + after; }
-};
-
-class AmortizedLoss final : public QueryLoss {
+class AmortizedLoss final : public Loss {
  public:
-  // The problem outlives it.
-  AmortizedLoss(const Problem& problem, InferenceModel model, std::unique_ptr<BeliefPrior> prior,
-                AmortizedOptions options, UpdateCounts updates, at::Generator generator);
+  // Throws UsageError where q is to be pruned and the problem has no pruner.
+  AmortizedLoss(std::shared_ptr<const Problem> problem, InferenceModel model, std::unique_ptr<BeliefPrior> prior,
+                AmortizedOptions options, at::Generator generator);
 
   // Algorithm 1: fits the prior, samples beliefs from it and worlds from them, applies c, and takes one step on q, on
   // `more` beliefs too where they are given. Returns the loss.
-  double update(const torch::Tensor& more = {});
+  double update(const Rate& rate, const torch::Tensor& more = {});
   // The last part of it: one step on what was sampled.
-  double update_on(const Exercise& exercise);
+  double update_on(const Exercise& exercise, const Rate& rate);
 
-  double learn(const torch::Tensor& beliefs) override;
   torch::Tensor loss(const torch::Tensor& beliefs, const Observations& observations) override;
+  // The prior takes note of the beliefs, unless they are undefined, then q is updated.
+  std::optional<double> learn(const torch::Tensor& beliefs, const Rate& rate) override;
   NamedTensors state() const override;
   void load_state(const NamedTensors& state) override;
 
@@ -111,19 +106,14 @@ class AmortizedLoss final : public QueryLoss {
   torch::Tensor prediction(const Context& context, const torch::Tensor& outputs);
   // What update_on minimises.
   torch::Tensor q_loss(const Exercise& exercise);
-  // Of the step that comes next.
-  Schedule::Rate rate() const;
 
-  const Problem& problem_;
+  std::shared_ptr<const Problem> problem_;
   InferenceModel model_;
   std::unique_ptr<BeliefPrior> prior_;
   AmortizedOptions options_;
-  std::unique_ptr<Pruner> pruner_;    // null unless the variant prunes
-  std::unique_ptr<Pruning> pruning_;  // null with it
+  std::unique_ptr<Pruning> pruning_;  // null unless the variant prunes
   bool matches_;                      // whether an explanation model is learned too
   Adam optimizer_;
-  UpdateCounts updates_;
-  std::int64_t step_ = 0;
   at::Generator generator_;
 };
 

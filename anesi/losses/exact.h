@@ -1,29 +1,24 @@
-// The exact loss -log p(y|P), of a problem that allows exact inference: the baseline that A-NeSI approximates.
+// The exact loss -log p(observed|P), of a problem that allows exact inference: the baseline that A-NeSI approximates.
 #pragma once
 
-#include <limits>
-#include <memory>
-
-#include "anesi/losses/query_loss.h"
-#include "anesi/models/sequence_model.h"
+#include "anesi/core/error.h"
+#include "anesi/losses/loss.h"
+#include "anesi/losses/observed_log_prob.h"
 
 namespace anesi {
 
-class ExactLoss final : public QueryLoss {
+class ExactLoss final : public Loss {
  public:
-  // p(y|P) as a model, see exact/exact_model.h.
-  explicit ExactLoss(std::shared_ptr<SequenceModel> exact) : exact_(std::move(exact)) {}
+  // p(y|P) and p(w|y,P) as models, see exact/exact_model.h.
+  explicit ExactLoss(InferenceModel exact) : exact_(std::move(exact)) {}
 
-  double learn(const torch::Tensor&) override { return std::numeric_limits<double>::quiet_NaN(); }
   torch::Tensor loss(const torch::Tensor& beliefs, const Observations& observations) override {
-    TORCH_CHECK(!observations.queries.defined(), "loss=exact answers only what the problem asks");
-    return -observations.log_prob(exact_->log_prob(beliefs, observations.outputs)).mean();
+    if (observations.given.defined()) throw UsageError("the exact loss cannot be told anything besides the world");
+    return -observed_log_prob(exact_, beliefs, observations).mean();
   }
-  NamedTensors state() const override { return {}; }
-  void load_state(const NamedTensors&) override {}
 
  private:
-  std::shared_ptr<SequenceModel> exact_;
+  InferenceModel exact_;
 };
 
 }  // namespace anesi

@@ -4,8 +4,9 @@
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/core/score.h"
 #include "anesi/core/seeded.h"
-#include "anesi/tasks/mnist_add/addition.h"
+#include "anesi/testing/toy_problems.h"
 
 namespace anesi {
 namespace {
@@ -16,31 +17,46 @@ torch::Tensor expected_distance(const Problem& problem, const torch::Tensor& bel
   for (std::int64_t first = 0; first < 10; ++first) {
     for (std::int64_t second = 0; second < 10; ++second) {
       const auto world = torch::tensor({{first, second}});
-      const auto distance = problem.distance(problem.apply_batch(world), outputs);
-      total = total + (distance * beliefs[0][0][first] * beliefs[0][1][second]).sum();
+      const auto distances = distance(problem, problem.apply(world), outputs);
+      total = total + (distances * beliefs[0][0][first] * beliefs[0][1][second]).sum();
     }
   }
   return total;
 }
 
 TEST(Rloo, EstimatesTheGradientOfTheExpectedDistance) {
-  const Addition addition(1);
+  const auto addition = std::make_shared<toys::Addition>(1);
   const auto logits = torch::randn({1, 2, 10}, seeded(1)).requires_grad_();
   const auto outputs = torch::tensor({{1, 3}});
-  const auto exact = torch::autograd::grad({expected_distance(addition, logits.softmax(2), outputs)}, {logits})[0];
+  const auto exact = torch::autograd::grad({expected_distance(*addition, logits.softmax(2), outputs)}, {logits})[0];
   RlooLoss rloo(addition, {.samples = 20000}, seeded(2));
   const auto loss = rloo.loss(logits.softmax(2), outputs);
   const auto estimate = torch::autograd::grad({loss}, {logits})[0];
-  EXPECT_NEAR(loss.item<double>(), expected_distance(addition, logits.softmax(2), outputs).item<double>(), 0.01);
+  EXPECT_NEAR(loss.item<double>(), expected_distance(*addition, logits.softmax(2), outputs).item<double>(), 0.01);
   EXPECT_LT((estimate - exact).abs().max().item<double>(), 0.01);
   EXPECT_GT(exact.abs().max().item<double>(), 0.03);
 }
 
 TEST(Rloo, RefusesLabelsThatAreNoGoal) {
-  const Addition addition(1);
+  const auto addition = std::make_shared<toys::Addition>(1);
   RlooLoss rloo(addition, {}, seeded(3));
-  EXPECT_THROW(rloo.loss(uniform_beliefs(1, addition.worlds()), {torch::tensor({{1, 3}}), torch::tensor({false})}),
-               UsageError);
+  const auto beliefs = uniform_beliefs(2, addition->worlds());
+  const auto outputs = torch::tensor({{1, 3}, {0, 4}});
+  EXPECT_THROW(rloo.loss(beliefs, {outputs, torch::tensor({false, false})}), UsageError);
+  EXPECT_THROW(rloo.loss(beliefs, {outputs, torch::tensor({true, false})}), UsageError);
+  Observations worlds_too(outputs);
+  worlds_too.worlds = torch::tensor({{6, 7}, {2, 2}});
+  EXPECT_THROW(rloo.loss(beliefs, worlds_too), UsageError);
+}
+
+// Labels that say of each output that it holds say what the outputs are.
+TEST(Rloo, TakesLabelsThatAllHold) {
+  const auto addition = std::make_shared<toys::Addition>(1);
+  const auto beliefs = uniform_beliefs(2, addition->worlds());
+  const auto outputs = torch::tensor({{1, 3}, {0, 4}});
+  RlooLoss plain(addition, {}, seeded(3)), all_hold(addition, {}, seeded(3));
+  EXPECT_TRUE(
+      torch::equal(plain.loss(beliefs, outputs), all_hold.loss(beliefs, {outputs, torch::tensor({true, true})})));
 }
 
 }  // namespace

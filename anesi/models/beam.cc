@@ -25,15 +25,15 @@ Beam greedy(SequenceModel& model, const Context& context, const Pruning* pruning
   return {values.unsqueeze(1), total.unsqueeze(1)};
 }
 
-struct Search {
+struct Continued {
   torch::Tensor values;    // int64 [batch * found, variables]
   torch::Tensor log_prob;  // [batch, found]
   torch::Tensor origin;    // int64 [batch * found]: the row of the context that each continues
 };
 
 // Continues rows that stand at `total`, [batch, rows of an example]; the context holds batch * rows of them.
-Search search(SequenceModel& model, const Context& context, torch::Tensor total, std::int64_t width,
-              const Pruning* pruning) {
+Continued continue_beam(SequenceModel& model, const Context& context, torch::Tensor total, std::int64_t width,
+                        const Pruning* pruning) {
   const auto batch = total.size(0);
   const auto integers = context.beliefs.options().dtype(torch::kInt64);
   const auto rollout = begin(model, context, pruning);
@@ -72,21 +72,23 @@ Beam beam_search(SequenceModel& model, const Context& context, std::int64_t widt
   const torch::NoGradGuard no_gradients;
   if (width == 1) return greedy(model, context, pruning);
   const auto start = torch::zeros({context.size(), 1}, context.beliefs.options());
-  const auto found = search(model, context, start, width, pruning);
+  const auto found = continue_beam(model, context, start, width, pruning);
   return {found.values.view({context.size(), found.log_prob.size(1), -1}), found.log_prob};
 }
 
 JointBeam joint_beam_search(const InferenceModel& model, const torch::Tensor& beliefs, std::int64_t width,
-                            const Pruning* pruning) {
+                            const Pruning* pruning, const torch::Tensor& given) {
   TORCH_CHECK(model.explanation, "joint_beam_search: q has no explanation model");
   const torch::NoGradGuard no_gradients;
   const auto batch = beliefs.size(0);
-  const auto outputs = beam_search(*model.prediction, beliefs, width, pruning);
+  const auto outputs = beam_search(*model.prediction, {beliefs, {}, given}, width, pruning);
   const auto found = outputs.values.size(1);
   const auto flat_outputs = outputs.values.flatten(0, 1);
   // A place that no output fills stays at -inf; it repeats the best output, which can be explained.
-  const auto worlds =
-      search(*model.explanation, {beliefs.repeat_interleave(found, 0), flat_outputs}, outputs.log_prob, width, pruning);
+  const auto worlds = continue_beam(*model.explanation,
+                                    {beliefs.repeat_interleave(found, 0), flat_outputs,
+                                     given.defined() ? given.repeat_interleave(found, 0) : torch::Tensor()},
+                                    outputs.log_prob, width, pruning);
   const auto kept = worlds.log_prob.size(1);
   return {flat_outputs.index_select(0, worlds.origin).view({batch, kept, -1}), worlds.values.view({batch, kept, -1}),
           worlds.log_prob};

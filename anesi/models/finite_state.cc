@@ -123,16 +123,16 @@ class FiniteStateExplanation final : public SequenceModel {
   }
 
   std::unique_ptr<Rollout> begin(const Context& context) override {
-    return begin_explanation(query(context), model_->reading());
+    return begin_explanation(evidence_of(context), model_->reading());
   }
   bool rollouts_have_gradients() const override { return false; }
 
   std::optional<MostProbable> most_probable(const Context& context) override {
-    return most_probable_worlds(query(context), model_->reading());
+    return most_probable_worlds(evidence_of(context), model_->reading());
   }
 
  private:
-  FiniteStateQuery query(const Context& context) const {
+  FiniteStateEvidence evidence_of(const Context& context) const {
     const torch::NoGradGuard no_gradients;
     return {context.beliefs, context.outputs, model_->initial(), model_->tables()};
   }

@@ -11,38 +11,33 @@
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/thread_pool.h"
+#include "anesi/models/planned_step.h"
 
 namespace anesi {
 namespace {
 
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
-// A query as plain arrays. Tables carry one more slice, the sum of all others, for outputs that are left open.
+// A machine and its evidence as plain arrays. Tables carry one more slice, the sum of all others, for outputs that are
+// left open.
 class Machine {
  public:
-  struct Step {
-    std::vector<std::int64_t> reads, domains;
-    std::int64_t emits = -1, kind = 0, combinations = 1, emitted = 1;
-  };
+  using Step = PlannedStep;
 
-  Machine(const FiniteStateQuery& query, const ReadingOrder& reading)
-      : states(query.initial.size(0)),
-        batch_(query.beliefs.size(0)),
-        variables_(query.beliefs.size(1)),
-        width_(query.beliefs.size(2)),
-        beliefs_(query.beliefs.detach().to(torch::kCPU, torch::kFloat64).contiguous()),
-        outputs_(query.outputs.to(torch::kCPU).contiguous()),
-        initial_(query.initial.detach().to(torch::kCPU, torch::kFloat64).contiguous()) {
-    for (const auto& table : query.tables) {
+  Machine(const FiniteStateEvidence& evidence, const ReadingOrder& reading)
+      : steps(planned_steps(reading)),
+        states(evidence.initial.size(0)),
+        batch_(evidence.beliefs.size(0)),
+        variables_(evidence.beliefs.size(1)),
+        width_(evidence.beliefs.size(2)),
+        beliefs_(evidence.beliefs.detach().to(torch::kCPU, torch::kFloat64).contiguous()),
+        outputs_(evidence.outputs.to(torch::kCPU).contiguous()),
+        initial_(evidence.initial.detach().to(torch::kCPU, torch::kFloat64).contiguous()) {
+    for (const auto& table : evidence.tables) {
       const auto wide = table.detach().to(torch::kCPU, torch::kFloat64);
       tables_.push_back(torch::cat({wide, wide.sum(0, true)}).contiguous());
     }
-    for (const auto& step : reading.steps()) {
-      const auto& kind = reading.kind(step.kind);
-      steps.push_back(
-          {step.reads, kind.read_domains, step.emits.value_or(-1), step.kind, kind.combinations(), kind.emit_domain});
-      largest_combinations = std::max(largest_combinations, kind.combinations());
-    }
+    for (const auto& step : steps) largest_combinations = std::max(largest_combinations, step.combinations);
     if (outputs_.dim() != 2 || outputs_.size(0) != batch_ || outputs_.size(1) < reading_outputs(reading)) {
       throw Error(
           fmt::format("explanation: outputs of shape ({}) for {} beliefs", fmt::join(outputs_.sizes(), ", "), batch_));
@@ -71,14 +66,8 @@ class Machine {
 
   // The probability of every combination of values read, the last variable running fastest.
   void combination_weights(std::int64_t row, const Step& step, std::vector<double>& weights) const {
-    weights.assign(static_cast<std::size_t>(step.combinations), 1);
-    for (std::int64_t c = 0; c < step.combinations; ++c) {
-      auto rest = c;
-      for (auto index = step.reads.size(); index-- > 0;) {
-        weights[static_cast<std::size_t>(c)] *= belief(row, step.reads[index], rest % step.domains[index]);
-        rest /= step.domains[index];
-      }
-    }
+    weights.resize(static_cast<std::size_t>(step.combinations));
+    anesi::combination_weights(step, beliefs_.const_data_ptr<double>() + row * variables_ * width_, width_, weights);
   }
 
   // Writes a combination's values into a world.
@@ -152,8 +141,8 @@ std::int64_t choose(const double* weights, std::int64_t size, double uniform) {
 
 class ExplanationRollout final : public Rollout {
  public:
-  ExplanationRollout(const FiniteStateQuery& query, const ReadingOrder& reading)
-      : machine_(query, reading), device_(query.beliefs.device()) {
+  ExplanationRollout(const FiniteStateEvidence& evidence, const ReadingOrder& reading)
+      : machine_(evidence, reading), device_(evidence.beliefs.device()) {
     const auto batch = machine_.batch();
     messages_.resize(static_cast<std::size_t>(batch));
     rows_.resize(static_cast<std::size_t>(batch));
@@ -282,8 +271,8 @@ class ExplanationRollout final : public Rollout {
 
 }  // namespace
 
-MostProbable most_probable_worlds(const FiniteStateQuery& query, const ReadingOrder& reading) {
-  const Machine machine(query, reading);
+MostProbable most_probable_worlds(const FiniteStateEvidence& evidence, const ReadingOrder& reading) {
+  const Machine machine(evidence, reading);
   const auto batch = machine.batch(), r = machine.states;
   auto worlds = torch::zeros({batch, machine.variables()}, torch::kInt64);
   auto log_probs = torch::empty({batch}, torch::kFloat64);
@@ -341,11 +330,11 @@ MostProbable most_probable_worlds(const FiniteStateQuery& query, const ReadingOr
       log_prob[row] = total;
     }
   });
-  return {worlds.to(query.beliefs.device()), log_probs};
+  return {worlds.to(evidence.beliefs.device()), log_probs};
 }
 
-torch::Tensor sample_worlds(const FiniteStateQuery& query, const ReadingOrder& reading, at::Generator generator) {
-  const Machine machine(query, reading);
+torch::Tensor sample_worlds(const FiniteStateEvidence& evidence, const ReadingOrder& reading, at::Generator generator) {
+  const Machine machine(evidence, reading);
   const auto batch = machine.batch(), r = machine.states, steps = static_cast<std::int64_t>(machine.steps.size());
   auto worlds = torch::zeros({batch, machine.variables()}, torch::kInt64);
   auto* const world_rows = worlds.mutable_data_ptr<std::int64_t>();
@@ -377,11 +366,11 @@ torch::Tensor sample_worlds(const FiniteStateQuery& query, const ReadingOrder& r
       }
     }
   });
-  return worlds.to(query.beliefs.device());
+  return worlds.to(evidence.beliefs.device());
 }
 
-std::unique_ptr<Rollout> begin_explanation(const FiniteStateQuery& query, const ReadingOrder& reading) {
-  return std::make_unique<ExplanationRollout>(query, reading);
+std::unique_ptr<Rollout> begin_explanation(const FiniteStateEvidence& evidence, const ReadingOrder& reading) {
+  return std::make_unique<ExplanationRollout>(evidence, reading);
 }
 
 }  // namespace anesi

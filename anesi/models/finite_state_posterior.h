@@ -7,13 +7,13 @@
 #include <torch/torch.h>
 
 #include "anesi/core/exact_inference.h"
-#include "anesi/core/reading_order.h"
+#include "anesi/models/reading_order.h"
 #include "anesi/models/sequence_model.h"
 
 namespace anesi {
 
 // A machine and what it is given.
-struct FiniteStateQuery {
+struct FiniteStateEvidence {
   torch::Tensor beliefs;              // [batch, worlds, domain]
   torch::Tensor outputs;              // int64 [batch, outputs]; kUnset leaves a variable open
   torch::Tensor initial;              // [states]
@@ -21,14 +21,14 @@ struct FiniteStateQuery {
 };
 
 // The most probable path through worlds and states (Viterbi); the most probable world where moves are certain.
-MostProbable most_probable_worlds(const FiniteStateQuery& query, const ReadingOrder& reading);
+MostProbable most_probable_worlds(const FiniteStateEvidence& evidence, const ReadingOrder& reading);
 
 // A world for each row, by forward filtering and backward messages, int64 [batch, worlds]. Throws Error where an output
 // is impossible.
-torch::Tensor sample_worlds(const FiniteStateQuery& query, const ReadingOrder& reading, at::Generator generator);
+torch::Tensor sample_worlds(const FiniteStateEvidence& evidence, const ReadingOrder& reading, at::Generator generator);
 
 // Chooses world variables in the order in which they are read, each from its exact conditional. Throws Error where an
 // output is impossible. The reading order outlives it.
-std::unique_ptr<Rollout> begin_explanation(const FiniteStateQuery& query, const ReadingOrder& reading);
+std::unique_ptr<Rollout> begin_explanation(const FiniteStateEvidence& evidence, const ReadingOrder& reading);
 
 }  // namespace anesi

@@ -18,11 +18,11 @@ constexpr double kDetourScale = 0.3, kHeadScale = 10;
 // The next direction at every cell is known from the start; a step only moves.
 class WalkRollout final : public Rollout {
  public:
-  WalkRollout(torch::Tensor directions, std::int64_t side, const torch::Tensor& queries)
+  WalkRollout(torch::Tensor directions, std::int64_t side, const torch::Tensor& ends)
       : directions_(std::move(directions)),
         around_(cells_around(side).to(directions_.device())),
-        goal_(queries.select(1, 1).contiguous()),
-        cell_(queries.select(1, 0).contiguous()),
+        goal_(ends.select(1, 1).contiguous()),
+        cell_(ends.select(1, 0).contiguous()),
         example_(torch::arange(directions_.size(0), around_.options())) {}
 
   torch::Tensor next_log_probs() override { return directions_.index({example_, cell_}); }
@@ -55,8 +55,8 @@ torch::Tensor evenly(double from, double to, std::int64_t count) {
 
 Grid::Grid(const Problem& problem, const GridOptions& options)
     : SequenceModel(problem.outputs()), sweeps_(options.sweeps) {
-  const auto walk = problem.walk();
-  if (!walk) throw UsageError("q.architecture=grid: the outputs of this problem are not walks over a grid");
+  const auto* const walk = problem.facts().find<GridWalk>();
+  if (walk == nullptr) throw UsageError("architecture grid: the outputs of this problem are not walks over a grid");
   walk_ = *walk;
   const auto domain = problem.worlds().largest_domain();
   costs_ = register_module("costs", torch::nn::Sequential(torch::nn::Linear(domain, options.width), torch::nn::ReLU(),
@@ -110,11 +110,11 @@ torch::Tensor Grid::log_prob(const Context& context, const torch::Tensor& values
 Grid::Traced Grid::log_prob_with_trace(const Context& context, const torch::Tensor& values,
                                        const torch::Tensor& trace) {
   const auto batch = context.size();
-  const auto queries = walk_queries(walk_, context);
-  const auto steps = walk_steps(values, queries, side_of(context.beliefs));
+  const auto ends = walk_ends(walk_, context);
+  const auto steps = walk_steps(values, ends, side_of(context.beliefs));
   const auto asked = (trace >= 0).nonzero();  // [n, 2]
   const auto of_trace = asked.select(1, 0), cells = asked.select(1, 1);
-  const auto chosen = directions(context.beliefs, queries.select(1, 1), torch::cat({steps.rows, of_trace}),
+  const auto chosen = directions(context.beliefs, ends.select(1, 1), torch::cat({steps.rows, of_trace}),
                                  torch::cat({steps.cells, cells}))
                           .gather(1, torch::cat({steps.directions, trace.index({of_trace, cells})}).unsqueeze(1))
                           .squeeze(1);
@@ -129,18 +129,18 @@ Grid::Traced Grid::log_prob_with_trace(const Context& context, const torch::Tens
 std::unique_ptr<Rollout> Grid::begin(const Context& context) {
   const auto batch = context.size(), cells = context.beliefs.size(1);
   const auto integers = context.beliefs.options().dtype(torch::kInt64);
-  const auto queries = walk_queries(walk_, context);
+  const auto ends = walk_ends(walk_, context);
   const auto all =
-      directions(context.beliefs, queries.select(1, 1), torch::arange(batch, integers).repeat_interleave(cells),
+      directions(context.beliefs, ends.select(1, 1), torch::arange(batch, integers).repeat_interleave(cells),
                  torch::arange(cells, integers).repeat({batch}));
-  return std::make_unique<WalkRollout>(all.view({batch, cells, kDirections}), side_of(context.beliefs), queries);
+  return std::make_unique<WalkRollout>(all.view({batch, cells, kDirections}), side_of(context.beliefs), ends);
 }
 
 namespace {
 
 ANESI_ARCHITECTURE("grid", "a learned planner for walks over a grid", GridOptions,
-                   [](const Problem& problem, const GridOptions& options, bool explains) -> InferenceModel {
-                     if (explains) throw UsageError("q.architecture=grid only predicts; use q.variant=predict");
+                   [](const GridOptions& options, const Problem& problem, bool explains) -> InferenceModel {
+                     if (explains) throw UsageError("architecture grid only predicts; it cannot explain or prune");
                      return {std::make_shared<Grid>(problem, options), nullptr};
                    });
 

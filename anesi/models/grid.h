@@ -9,11 +9,12 @@
 //
 // The second line takes the first direction that is good enough, as a solver that scans directions in order does, so
 // ties need no large numbers. One pass gives the next direction at every cell, so a whole walk's probability costs one
-// pass. The weights are those of one cell: the same network plans on grids of every size, between any two cells. A
-// context's queries are those two, int64 [batch, 2].
+// pass. The weights are those of one cell: the same network plans on grids of every size, between any two cells, which
+// are what is given, int64 [batch, 2].
 #pragma once
 
 #include "anesi/core/problem.h"
+#include "anesi/models/grid_walk.h"
 #include "anesi/models/sequence_model.h"
 #include "anesi/options/option_table.h"
 
@@ -39,7 +40,7 @@ class Grid final : public SequenceModel {
   // elsewhere than at the goal or goes on from there has none.
   torch::Tensor log_prob(const Context& context, const torch::Tensor& values) override;
   std::unique_ptr<Rollout> begin(const Context& context) override;
-  bool answers_queries() const override { return true; }
+  bool looks_at_given() const override { return true; }
   // A trace is the directions at single cells, int64 [batch, cells].
   Traced log_prob_with_trace(const Context& context, const torch::Tensor& values, const torch::Tensor& trace) override;
 

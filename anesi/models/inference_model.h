@@ -1,7 +1,9 @@
 // The inference model q as a whole: what predicts and what explains.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <string>
 
 #include "anesi/models/sequence_model.h"
 
@@ -10,6 +12,11 @@ namespace anesi {
 struct InferenceModel {
   std::shared_ptr<SequenceModel> prediction;   // q(y|P)
   std::shared_ptr<SequenceModel> explanation;  // q(w|y,P); null where q only predicts
+
+  // How it was made, so that it can be saved and made again: the architecture's registered name and its options by full
+  // name ("scan.width"). Empty for a model that was put together by hand.
+  std::string architecture = {};
+  std::map<std::string, std::string> options = {};
 
   void eval() const {
     prediction->eval();

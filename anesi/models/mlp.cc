@@ -89,7 +89,7 @@ torch::Tensor Mlp::log_prob(const Context& context, const torch::Tensor& values)
 std::unique_ptr<Rollout> Mlp::begin(const Context& context) { return std::make_unique<MlpRollout>(*this, context); }
 
 ANESI_ARCHITECTURE("mlp", "the paper's: a separate multilayer perceptron for every factor", MlpOptions,
-                   [](const Problem& problem, const MlpOptions& options, bool explain) -> InferenceModel {
+                   [](const MlpOptions& options, const Problem& problem, bool explain) -> InferenceModel {
                      const auto make = [&](bool explains) {
                        return std::make_shared<Mlp>(problem.worlds(), problem.outputs(), explains, options);
                      };

@@ -32,15 +32,23 @@ Pairwise::Pairwise(const Problem& problem, const PairwiseOptions& options)
     : SequenceModel(problem.outputs()),
       values_(problem.worlds().largest_domain()),
       emitted_(problem.outputs().largest_domain()) {
-  const auto pairs = problem.pairs();
-  if (static_cast<std::int64_t>(pairs.size()) != problem.outputs().variables()) {
-    throw UsageError("q.architecture=pairwise: the problem does not say which two world variables each output is of");
+  const auto* const known = problem.facts().find<VariablePairs>();
+  if (known == nullptr || static_cast<std::int64_t>(known->pairs.size()) != problem.outputs().variables()) {
+    throw UsageError("architecture pairwise: the problem does not say which two world variables each output is of");
+  }
+  for (const auto& pair : known->pairs) {
+    for (const auto variable : pair) {
+      if (variable < 0 || variable >= problem.worlds().variables()) {
+        throw UsageError(fmt::format("architecture pairwise: a pair names world variable {}; there are {}", variable,
+                                     problem.worlds().variables()));
+      }
+    }
   }
   if (!problem.worlds().all_domains_equal() || !problem.outputs().all_domains_equal()) {
-    throw UsageError("q.architecture=pairwise: all world variables must have one domain, and all outputs one");
+    throw UsageError("architecture pairwise: all world variables must have one domain, and all outputs one");
   }
-  variables_ = pair_columns(pairs).t().reshape({-1});
-  if (options.form == "table") {
+  variables_ = pair_columns(known->pairs).t().reshape({-1});
+  if (options.form == PairwiseForm::kTable) {
     table_logits_ = register_parameter("table", 0.01 * torch::randn({values_, values_, emitted_}));
     return;
   }
@@ -86,8 +94,8 @@ std::unique_ptr<Rollout> Pairwise::begin(const Context& context) {
 namespace {
 
 ANESI_ARCHITECTURE("pairwise", "one function of two beliefs, shared by all pairs", PairwiseOptions,
-                   [](const Problem& problem, const PairwiseOptions& options, bool explains) -> InferenceModel {
-                     if (explains) throw UsageError("q.architecture=pairwise only predicts; use q.variant=predict");
+                   [](const PairwiseOptions& options, const Problem& problem, bool explains) -> InferenceModel {
+                     if (explains) throw UsageError("architecture pairwise only predicts; it cannot explain or prune");
                      return {std::make_shared<Pairwise>(problem, options), nullptr};
                    });
 

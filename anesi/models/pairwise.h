@@ -10,16 +10,20 @@
 
 #include "anesi/core/problem.h"
 #include "anesi/models/sequence_model.h"
+#include "anesi/models/variable_pairs.h"
 #include "anesi/options/option_table.h"
 
 namespace anesi {
 
+enum class PairwiseForm { kTable, kMlp };
+constexpr std::array<std::string_view, 2> names_of(PairwiseForm) { return {"table", "mlp"}; }
+
 struct PairwiseOptions {
-  std::string form = "table";
+  PairwiseForm form = PairwiseForm::kTable;
   std::int64_t layers = 2, width = 100;
 
   void describe(OptionTable& table) {
-    table.add("form", form, {"table", "mlp"}, "f as a table over two values, learned from worlds, or as a network");
+    table.add("form", form, "f as a table over two values, learned from worlds, or as a network");
     table.add("layers", layers, {1, 100}, "hidden layers of the network");
     table.add("width", width, {1, 100000}, "units of a hidden layer");
   }

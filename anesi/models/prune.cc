@@ -96,7 +96,7 @@ torch::Tensor restrict_choice(const torch::Tensor& log_probs, const torch::Tenso
 }
 
 std::unique_ptr<Rollout> SymbolicPruning::begin(SequenceModel& model, const Context& context) const {
-  return std::make_unique<SymbolicRollout>(model, context, pruner_);
+  return std::make_unique<SymbolicRollout>(model, context, *pruner_);
 }
 
 std::unique_ptr<Rollout> begin(SequenceModel& model, const Context& context, const Pruning* pruning) {

@@ -20,11 +20,13 @@ class Pruning {
 // throws Error where a row has no completion at all, naming what was chosen.
 class SymbolicPruning final : public Pruning {
  public:
-  explicit SymbolicPruning(const Pruner& pruner) : pruner_(pruner) {}
+  explicit SymbolicPruning(std::shared_ptr<const Pruner> pruner) : pruner_(std::move(pruner)) {}
+  // The pruner outlives it.
+  explicit SymbolicPruning(const Pruner& pruner) : pruner_(std::shared_ptr<const Pruner>(), &pruner) {}
   std::unique_ptr<Rollout> begin(SequenceModel& model, const Context& context) const override;
 
  private:
-  const Pruner& pruner_;
+  std::shared_ptr<const Pruner> pruner_;
 };
 
 // log_probs [rows, values] restricted to what is allowed, bool of the same shape, and renormalised. Where the model

@@ -51,8 +51,8 @@ std::int64_t rounded(std::int64_t rows) {
 }  // namespace
 
 ResNetWalk::ResNetWalk(const Problem& problem, const ResNetOptions& options) : SequenceModel(problem.outputs()) {
-  const auto walk = problem.walk();
-  if (!walk) throw UsageError("q.architecture=resnet: the outputs of this problem are not walks over a grid");
+  const auto* const walk = problem.facts().find<GridWalk>();
+  if (walk == nullptr) throw UsageError("architecture resnet: the outputs of this problem are not walks over a grid");
   walk_ = *walk;
   network_ = register_module("network", ResNet18(problem.worlds().largest_domain() + 1, kDirections, options.width));
 }
@@ -60,7 +60,7 @@ ResNetWalk::ResNetWalk(const Problem& problem, const ResNetOptions& options) : S
 torch::Tensor ResNetWalk::directions(const torch::Tensor& beliefs, const torch::Tensor& cells) {
   const auto count = beliefs.size(0), side = walk_.side;
   const auto here = torch::one_hot(cells, walk_.cells()).to(beliefs.scalar_type()).view({count, 1, side, side});
-  const auto maps = beliefs.transpose(1, 2).reshape({count, -1, side, side});
+  const auto maps = beliefs.transpose(1, 2).reshape({count, beliefs.size(2), side, side});
   auto inputs = torch::cat({maps, here}, 1);
   if (const auto rows = rounded(count); rows != count) inputs = torch::cat({inputs, inputs.slice(0, 0, rows - count)});
   const auto off = cells_around(side).to(cells.device()).index_select(0, cells) == kNone;
@@ -68,7 +68,7 @@ torch::Tensor ResNetWalk::directions(const torch::Tensor& beliefs, const torch::
 }
 
 torch::Tensor ResNetWalk::log_prob(const Context& context, const torch::Tensor& values) {
-  const auto steps = walk_steps(values, walk_queries(walk_, context), walk_.side);
+  const auto steps = walk_steps(values, walk_ends(walk_, context), walk_.side);
   const auto chosen = directions(context.beliefs.index_select(0, steps.rows), steps.cells)
                           .gather(1, steps.directions.unsqueeze(1))
                           .squeeze(1);
@@ -84,8 +84,8 @@ std::unique_ptr<Rollout> ResNetWalk::begin(const Context& context) {
 namespace {
 
 ANESI_ARCHITECTURE("resnet", "the paper's network for walks over a grid: a ResNet18 asked at every step", ResNetOptions,
-                   [](const Problem& problem, const ResNetOptions& options, bool explains) -> InferenceModel {
-                     if (explains) throw UsageError("q.architecture=resnet only predicts; use q.variant=predict");
+                   [](const ResNetOptions& options, const Problem& problem, bool explains) -> InferenceModel {
+                     if (explains) throw UsageError("architecture resnet only predicts; it cannot explain or prune");
                      return {std::make_shared<ResNetWalk>(problem, options), nullptr};
                    });
 

@@ -1,12 +1,13 @@
 // The paper's q for walks over a grid: a ResNet18 that sees the beliefs as an image and where the walk stands, and says
 // in which direction it goes on (appendix I.3).
 //
-// It looks once for each step, where `grid` looks once for a whole walk, and it is not told the goal: it answers only
-// what the problem asks (set q.queries=false). A step off the grid has no probability; that no cell is visited twice is
+// It looks once for each step, where `grid` looks once for a whole walk, and it is not told the ends of the walk: it
+// plans only between those of the problem. A step off the grid has no probability; that no cell is visited twice is
 // left to a pruner.
 #pragma once
 
 #include "anesi/core/problem.h"
+#include "anesi/models/grid_walk.h"
 #include "anesi/models/resnet18.h"
 #include "anesi/models/sequence_model.h"
 #include "anesi/options/option_table.h"

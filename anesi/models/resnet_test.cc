@@ -5,7 +5,7 @@
 #include "anesi/core/beliefs.h"
 #include "anesi/core/seeded.h"
 #include "anesi/models/sample.h"
-#include "anesi/tasks/warcraft/path_planning.h"
+#include "anesi/testing/toy_problems.h"
 
 namespace anesi {
 namespace {
@@ -20,13 +20,13 @@ class ResNetTest : public testing::Test {
     beliefs = certain_beliefs(worlds, problem.worlds());
   }
 
-  PathPlanning problem{5};
+  toys::CheapestWalk problem{5};
   std::shared_ptr<ResNetWalk> model;
   torch::Tensor worlds, beliefs;
 };
 
 TEST_F(ResNetTest, AWalkHasTheProbabilityOfItsSteps) {
-  const auto paths = problem.apply_batch(worlds);
+  const auto paths = problem.apply(worlds);
   const auto log_probs = model->log_prob(beliefs, paths);
   const auto rollout = model->begin(beliefs);
   auto total = torch::zeros({6});

@@ -144,9 +144,9 @@ std::unique_ptr<Rollout> Scan::begin(const Context& context) {
 }
 
 ANESI_ARCHITECTURE("scan", "one recurrent cell shared over the steps of the reading order", ScanOptions,
-                   [](const Problem& problem, const ScanOptions& options, bool explain) -> InferenceModel {
+                   [](const ScanOptions& options, const Problem& problem, bool explain) -> InferenceModel {
                      const auto &worlds = problem.worlds(), &outputs = problem.outputs();
-                     const auto reading = problem.reading_order();
+                     const auto reading = reading_order_of(problem);
                      return {std::make_shared<Scan>(worlds, outputs, reading, options),
                              explain ? std::make_shared<ScanExplanation>(worlds, outputs, reading, options) : nullptr};
                    });

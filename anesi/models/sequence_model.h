@@ -20,13 +20,13 @@ namespace anesi {
 
 // What a model is told: beliefs and, for an explanation, the outputs that are to be explained.
 struct Context {
-  Context(torch::Tensor given, torch::Tensor explained = {},
-          torch::Tensor asked = {})  // NOLINT(google-explicit-constructor)
-      : beliefs(std::move(given)), outputs(std::move(explained)), queries(std::move(asked)) {}
+  Context(torch::Tensor believed, torch::Tensor explained = {},  // NOLINT(google-explicit-constructor)
+          torch::Tensor told = {})
+      : beliefs(std::move(believed)), outputs(std::move(explained)), given(std::move(told)) {}
 
   torch::Tensor beliefs;  // [batch, worlds, domain]
   torch::Tensor outputs;  // int64 [batch, outputs]; undefined for a prediction
-  torch::Tensor queries;  // what each row asks of its world (Problem::draw_queries); undefined: what the problem asks
+  torch::Tensor given;    // int64 [batch, …], what c is told besides; undefined where that is the same for all
 
   std::int64_t size() const { return beliefs.size(0); }
   bool explains() const { return outputs.defined(); }
@@ -48,6 +48,8 @@ class Rollout {
   virtual torch::Tensor ended() const { return {}; }
 };
 
+// In evaluation mode it may be asked from several threads at once, so it keeps nothing between calls; a rollout is one
+// thread's.
 class SequenceModel : public torch::nn::Module {
  public:
   SequenceModel(Space space, std::vector<std::int64_t> order) : space_(std::move(space)), order_(std::move(order)) {}
@@ -66,18 +68,18 @@ class SequenceModel : public torch::nn::Module {
   // One row for each of the context. The rollout refers to this model, which must outlive it.
   virtual std::unique_ptr<Rollout> begin(const Context& context) = 0;
 
-  // log_prob(), and in the same pass that of what is known on the way to the outputs (Problem::trace), summed over what
-  // is not kUnset there; [batch] each. Throws UsageError where a model knows nothing of that.
+  // log_prob(), and in the same pass that of what c knows on the way to the outputs (trace.h), summed over what is not
+  // kUnset there; [batch] each. Throws UsageError where a model knows nothing of that.
   struct Traced {
     torch::Tensor values, trace;
   };
   virtual Traced log_prob_with_trace(const Context& /*context*/, const torch::Tensor& /*values*/,
                                      const torch::Tensor& /*trace*/) {
-    throw UsageError("q.trace: this q.architecture learns from outputs alone; set q.trace=0");
+    throw UsageError("this architecture of q learns from outputs alone, not from what c knows on the way");
   }
 
-  // Whether it looks at Context::queries; where not, it answers only what the problem asks.
-  virtual bool answers_queries() const { return false; }
+  // Whether it looks at Context::given; where not, it can only be asked what is the same for all.
+  virtual bool looks_at_given() const { return false; }
 
   // Whether begin() works: a model may know the probability of any point and yet have no way to choose one.
   virtual bool has_rollouts() const { return true; }

@@ -1,23 +1,17 @@
-// One rollout of q with everything that was on offer: for pictures, and for people who ask why.
+// What c knows on the way to its outputs: a fact of problems that can tell.
 #pragma once
 
-#include <vector>
+#include <torch/torch.h>
 
-#include "anesi/models/inference_model.h"
-#include "anesi/models/prune.h"
+#include <functional>
 
 namespace anesi {
 
-struct TracedStep {
-  bool output;  // of an output variable, else of a world variable
-  std::int64_t variable;
-  std::vector<double> probabilities;  // of its values, as the model has them
-  std::vector<bool> allowed;          // false where the pruner struck a value out
-  std::int64_t chosen;
+// Of worlds and what c is told besides: int64 [batch, …], kUnset where there is nothing to tell (the direction from
+// every cell to the goal, not only from those of the path). Buys a q that learns from it too
+// (SequenceModel::log_prob_with_trace).
+struct Trace {
+  std::function<torch::Tensor(const torch::Tensor& worlds, const torch::Tensor& given)> of;
 };
-
-// The way to one output and, where q explains and `world` is given, on to that world. Beliefs are of one example.
-std::vector<TracedStep> trace(const InferenceModel& model, const torch::Tensor& beliefs, Values output, Values world,
-                              const Pruning* pruning);
 
 }  // namespace anesi

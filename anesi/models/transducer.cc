@@ -26,9 +26,9 @@ std::vector<torch::Tensor> Transducer::tables() const {
 }
 
 ANESI_ARCHITECTURE("transducer", "a learned finite-state transducer, multilinear in the beliefs", TransducerOptions,
-                   [](const Problem& problem, const TransducerOptions& options, bool explain) -> InferenceModel {
+                   [](const TransducerOptions& options, const Problem& problem, bool explain) -> InferenceModel {
                      const auto model =
-                         std::make_shared<Transducer>(problem.outputs(), problem.reading_order(), options);
+                         std::make_shared<Transducer>(problem.outputs(), reading_order_of(problem), options);
                      return {model, explain ? make_explanation(model, problem.worlds()) : nullptr};
                    });
 

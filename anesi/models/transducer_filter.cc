@@ -10,6 +10,7 @@
 #include "anesi/core/error.h"
 #include "anesi/core/thread_pool.h"
 #include "anesi/core/vectorized.h"
+#include "anesi/models/planned_step.h"
 
 namespace anesi {
 namespace {
@@ -70,24 +71,14 @@ ANESI_VECTORIZED void dot_rows(double* result, const double* rows, const double*
   dot_rows_loop(result, rows, vector, combinations, size);
 }
 
-// A reading order with everything looked up that the inner loops need.
-struct Step {
-  std::vector<std::int64_t> reads, domains;
-  std::int64_t emits = -1;  // column of values, -1 where nothing is emitted
-  std::int64_t kind = 0, combinations = 1, emitted = 1;
-};
-
 struct Plan {
-  explicit Plan(const ReadingOrder& reading) {
-    for (const auto& step : reading.steps()) {
-      const auto& kind = reading.kind(step.kind);
-      steps.push_back(
-          {step.reads, kind.read_domains, step.emits.value_or(-1), step.kind, kind.combinations(), kind.emit_domain});
+  explicit Plan(const ReadingOrder& reading) : steps(planned_steps(reading)) {
+    for (const auto& step : steps) {
       for (std::size_t index = 0; index < step.reads.size(); ++index) {
         worlds = std::max(worlds, step.reads[index] + 1);
-        largest_domain = std::max(largest_domain, kind.read_domains[index]);
+        largest_domain = std::max(largest_domain, step.domains[index]);
       }
-      largest_combinations = std::max(largest_combinations, steps.back().combinations);
+      largest_combinations = std::max(largest_combinations, step.combinations);
     }
   }
 
@@ -107,7 +98,7 @@ struct Plan {
 
   // What a step emits, from a row of values; throws where that is no value of the output variable. A value that is left
   // open stands one past the last, where the tables hold the sum of all.
-  static std::int64_t emission(const Step& step, const std::int64_t* values) {
+  static std::int64_t emission(const PlannedStep& step, const std::int64_t* values) {
     if (step.emits < 0) return 0;
     const auto y = values[step.emits];
     if (y == kUnset) return step.emitted;
@@ -118,31 +109,13 @@ struct Plan {
     return y;
   }
 
-  std::vector<Step> steps;
+  std::vector<PlannedStep> steps;
   std::int64_t largest_combinations = 1, worlds = 0, largest_domain = 0;
 };
 
-// The probability of every combination of values read, the last variable running fastest.
-template <typename Real>
-void combination_weights(const Step& step, const Real* belief, std::int64_t width, std::vector<Real>& weights) {
-  weights[0] = 1;
-  std::int64_t size = 1;
-  for (std::size_t index = 0; index < step.reads.size(); ++index) {
-    const Real* const row = belief + step.reads[index] * width;
-    const auto domain = step.domains[index];
-    for (auto before = size - 1; before >= 0; --before) {
-      const Real weight = weights[static_cast<std::size_t>(before)];
-      for (auto value = domain - 1; value >= 0; --value) {
-        weights[static_cast<std::size_t>(before * domain + value)] = weight * row[value];
-      }
-    }
-    size *= domain;
-  }
-}
-
 // Turns the gradient of the combinations' weights into that of the beliefs of the variables read.
 template <typename Real>
-void combination_weights_backward(const Step& step, const Real* belief, std::int64_t width,
+void combination_weights_backward(const PlannedStep& step, const Real* belief, std::int64_t width,
                                   const std::vector<Real>& weight_gradient, Real* belief_gradient) {
   for (std::size_t target = 0; target < step.reads.size(); ++target) {
     Real* const gradient = belief_gradient + step.reads[target] * width;

@@ -17,8 +17,8 @@ torch::Tensor cells_around(std::int64_t side) {
   return around;
 }
 
-torch::Tensor walk_queries(const GridWalk& walk, const Context& context) {
-  if (context.queries.defined()) return context.queries;
+torch::Tensor walk_ends(const GridWalk& walk, const Context& context) {
+  if (context.given.defined()) return context.given;
   return torch::tensor({walk.start, walk.goal}, context.beliefs.options().dtype(torch::kInt64))
       .expand({context.size(), 2});
 }
@@ -27,15 +27,15 @@ std::int64_t side_of(const torch::Tensor& beliefs) {
   return std::llround(std::sqrt(static_cast<double>(beliefs.size(1))));
 }
 
-WalkSteps walk_steps(const torch::Tensor& values, const torch::Tensor& queries, std::int64_t side) {
+WalkSteps walk_steps(const torch::Tensor& values, const torch::Tensor& given, std::int64_t side) {
   const auto batch = values.size(0), variables = values.size(1);
-  const auto walks = values.to(torch::kCPU).contiguous(), ends = queries.to(torch::kCPU).contiguous();
+  const auto walks = values.to(torch::kCPU).contiguous(), ends = given.to(torch::kCPU).contiguous();
   std::vector<std::int64_t> rows, cells, directions;
   auto strayed = torch::zeros({batch}, torch::kBool);
   for (std::int64_t row = 0; row < batch; ++row) {
     const auto* const taken = walks.const_data_ptr<std::int64_t>() + row * variables;
-    const auto* const query = ends.const_data_ptr<std::int64_t>() + row * 2;
-    const GridWalk walk{side, query[0], query[1]};
+    const auto* const end = ends.const_data_ptr<std::int64_t>() + row * 2;
+    const GridWalk walk{side, end[0], end[1]};
     const auto first = rows.size();
     auto cell = walk.start;
     std::int64_t step = 0;

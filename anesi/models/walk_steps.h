@@ -1,7 +1,7 @@
 // What models of walks over a grid share: the steps of walks as rows, cells and directions.
 #pragma once
 
-#include "anesi/core/grid_walk.h"
+#include "anesi/models/grid_walk.h"
 #include "anesi/models/sequence_model.h"
 
 namespace anesi {
@@ -13,7 +13,7 @@ torch::Tensor cells_around(std::int64_t side);
 std::int64_t side_of(const torch::Tensor& beliefs);
 
 // Start and goal of each row, int64 [batch, 2]: the context's own, or those of the walk.
-torch::Tensor walk_queries(const GridWalk& walk, const Context& context);
+torch::Tensor walk_ends(const GridWalk& walk, const Context& context);
 
 // Every step of every walk: its row, where it stands, where it goes, int64 [n].
 struct WalkSteps {
@@ -22,7 +22,7 @@ struct WalkSteps {
 };
 
 // A walk that is cut short by the end of its space has the steps it has. One that leaves the grid, ends elsewhere than
-// at the goal or goes on from there has strayed. values int64 [batch, variables], queries as above.
-WalkSteps walk_steps(const torch::Tensor& values, const torch::Tensor& queries, std::int64_t side);
+// at the goal or goes on from there has strayed. values int64 [batch, variables], given: the ends, as above.
+WalkSteps walk_steps(const torch::Tensor& values, const torch::Tensor& given, std::int64_t side);
 
 }  // namespace anesi

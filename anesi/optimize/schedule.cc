@@ -14,11 +14,11 @@ double cosine(double start, double end, double t) {
 
 }  // namespace
 
-Schedule::Rate Schedule::at(std::int64_t step, std::int64_t steps) const {
+Rate Schedule::at(std::int64_t step, std::int64_t steps) const {
   const auto last = static_cast<double>(std::max<std::int64_t>(steps - 1, 1));
   const double t = std::min(static_cast<double>(step) / last, 1.0);
-  if (shape == "cosine") return {cosine(lr, lr * 0.02, t), 0.9};
-  if (shape == "one_cycle") {
+  if (shape == Shape::kCosine) return {cosine(lr, lr * 0.02, t), 0.9};
+  if (shape == Shape::kOneCycle) {
     if (t < warmup) return {cosine(lr / 25, lr, t / warmup), cosine(0.95, 0.85, t / warmup)};
     const double fall = warmup < 1 ? (t - warmup) / (1 - warmup) : 1;
     return {cosine(lr, lr / 25e4, fall), cosine(0.85, 0.95, fall)};

@@ -30,6 +30,16 @@ std::string range_text(Range<Number> range) {
   return fmt::format("{} to {}", range.low, range.high);
 }
 
+std::string joined(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
+
+std::size_t place_in(const std::vector<std::string>& names, const std::string& text) {
+  const auto found = std::ranges::find(names, text);
+  if (found == names.end()) {
+    throw UsageError(fmt::format("\"{}\" is not a choice; there are {}", text, joined(names)));
+  }
+  return static_cast<std::size_t>(found - names.begin());
+}
+
 // The number of single-letter edits between two names.
 std::size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -93,18 +103,23 @@ void OptionTable::add(const std::string& name, bool& value, const std::string& h
       [&value] { return value ? "true" : "false"; });
 }
 
-void OptionTable::add(const std::string& name, std::string& value, std::vector<std::string> choices,
+void OptionTable::add(const std::string& name, std::string& value, std::vector<std::string> names,
                       const std::string& help) {
-  const auto range = choices.empty() ? std::string("any text") : fmt::format("{}", fmt::join(choices, ", "));
   insert(
-      name, Kind::text, range, help,
-      [&value, choices, range](const std::string& text) {
-        if (!choices.empty() && std::ranges::find(choices, text) == choices.end()) {
-          throw UsageError(fmt::format("\"{}\" is not a choice; there are {}", text, range));
-        }
+      name, Kind::text, names.empty() ? "any text" : joined(names), help,
+      [&value, names](const std::string& text) {
+        if (!names.empty()) place_in(names, text);
         value = text;
       },
       [&value] { return value; });
+}
+
+void OptionTable::add_choice(const std::string& name, std::vector<std::string> names, const std::string& help,
+                             std::function<void(std::size_t)> set, std::function<std::size_t()> get) {
+  insert(
+      name, Kind::text, joined(names), help,
+      [names, set = std::move(set)](const std::string& text) { set(place_in(names, text)); },
+      [names, get = std::move(get)] { return names[get()]; });
 }
 
 void OptionTable::set(const std::string& name, std::string_view value) {

@@ -22,4 +22,16 @@ bool Ensemble::separable() const {
   return std::all_of(members_.begin(), members_.end(), [](const auto& member) { return member->separable(); });
 }
 
+std::int64_t members_of(const Perception& perception) {
+  const auto* const ensemble = dynamic_cast<const Ensemble*>(&perception);
+  return ensemble == nullptr ? 1 : ensemble->members();
+}
+
+std::shared_ptr<Perception> make_ensemble(const MakePerception& make, std::int64_t members) {
+  if (members == 1) return make();
+  std::vector<std::shared_ptr<Perception>> all;
+  for (std::int64_t member = 0; member < members; ++member) all.push_back(make());
+  return std::make_shared<Ensemble>(std::move(all));
+}
+
 }  // namespace anesi

@@ -19,8 +19,10 @@
 
 #include <torch/torch.h>
 
+#include <array>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "anesi/core/space.h"
@@ -30,11 +32,12 @@
 
 namespace anesi {
 
+// By the paper's steps of Adam, or by Newton's to the optimum of the same objective.
+enum class DirichletMethod { kAdam, kNewton };
+constexpr std::array<std::string_view, 2> names_of(DirichletMethod) { return {"adam", "newton"}; }
+
 struct DirichletFit {
-  enum class Method {
-    kAdam,    // the paper's
-    kNewton,  // to the optimum of the same objective
-  };
+  using Method = DirichletMethod;
 
   std::int64_t window = BeliefWindow::kPaperCapacity;  // beliefs that the fit sees
   std::int64_t iterations = 50;                        // Adam's steps a fit; for Newton the most it may take

@@ -8,8 +8,8 @@
 
 #include <memory>
 
-#include "anesi/core/automaton.h"
 #include "anesi/core/pruner.h"
+#include "anesi/exact/automaton.h"
 
 namespace anesi {
 

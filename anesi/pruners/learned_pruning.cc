@@ -17,6 +17,7 @@ class LearnedRollout final : public Rollout {
     const auto kept = (judged >= std::log(threshold_)).logical_or(judged == std::get<0>(judged.max(1, true)));
     return restrict_choice(rollout_->next_log_probs(), kept);
   }
+  torch::Tensor ended() const override { return rollout_->ended(); }
   void advance(const torch::Tensor& values) override {
     judge_->advance(values);
     rollout_->advance(values);
@@ -34,7 +35,8 @@ class LearnedRollout final : public Rollout {
 }  // namespace
 
 std::unique_ptr<Rollout> LearnedPruning::begin(SequenceModel& model, const Context& context) const {
-  const Context uniform(uniform_beliefs(context.size(), worlds_).to(context.beliefs.device()), context.outputs);
+  const Context uniform(uniform_beliefs(context.size(), worlds_).to(context.beliefs.device()), context.outputs,
+                        context.given);
   return std::make_unique<LearnedRollout>(model.begin(context), model.begin(uniform), threshold_);
 }
 
@@ -43,7 +45,7 @@ FalsePrunes false_prunes(SequenceModel& explanation, const Problem& problem, dou
   const torch::NoGradGuard no_gradients;
   const auto beliefs = uniform_beliefs(worlds, problem.worlds());
   const auto drawn = sample_worlds(beliefs, generator);
-  const auto judge = explanation.begin({beliefs, problem.apply_batch(drawn)});
+  const auto judge = explanation.begin({beliefs, problem.apply(drawn)});
   auto lost = torch::zeros({worlds}, torch::kBool);
   double choices = 0;
   for (const auto variable : explanation.order()) {

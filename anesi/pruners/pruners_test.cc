@@ -9,13 +9,15 @@
 #include "anesi/core/error.h"
 #include "anesi/core/seeded.h"
 #include "anesi/exact/automaton_inference.h"
+#include "anesi/models/grid.h"
 #include "anesi/models/sample.h"
 #include "anesi/models/transducer.h"
 #include "anesi/pruners/automaton_pruner.h"
 #include "anesi/pruners/learned_pruning.h"
 #include "anesi/pruners/local_pruner.h"
 #include "anesi/pruners/sat_pruner.h"
-#include "anesi/tasks/mnist_add/addition.h"
+#include "anesi/testing/random.h"
+#include "anesi/testing/toy_problems.h"
 
 namespace anesi {
 namespace {
@@ -61,11 +63,11 @@ std::int64_t walk_prefixes(const std::vector<Row>& points, std::size_t begin, st
 class AdditionPruner : public testing::TestWithParam<std::int64_t> {};
 
 TEST_P(AdditionPruner, EqualsBruteForceOnEveryPrefixOfEveryOutput) {
-  const Addition addition(GetParam());
-  const auto pruner = addition.pruner();
+  const toys::Addition addition(GetParam());
+  const auto pruner = addition.facts().share<Pruner>();
   std::map<Row, std::vector<Row>> worlds_of;
   addition.worlds().for_each_point(
-      [&](Values world) { worlds_of[apply_checked(addition, world)].emplace_back(world.begin(), world.end()); });
+      [&](Values world) { worlds_of[apply_to(addition, world)].emplace_back(world.begin(), world.end()); });
   std::int64_t prefixes = 0;
   Row partial(static_cast<std::size_t>(addition.worlds().variables()), kUnset);
   for (const auto& entry : worlds_of) {
@@ -86,8 +88,8 @@ TEST_P(AdditionPruner, EqualsBruteForceOnEveryPrefixOfEveryOutput) {
 
 TEST_P(AdditionPruner, KnowsWhichOutputsCannotBe) {
   // Twice 99…9 is 199…8: one more is in the space of outputs but is no sum.
-  const Addition addition(GetParam());
-  const auto pruner = addition.pruner();
+  const toys::Addition addition(GetParam());
+  const auto pruner = addition.facts().share<Pruner>();
   Row output(static_cast<std::size_t>(GetParam()) + 1, 9);
   output[0] = 1;
   const Row nothing(2 * static_cast<std::size_t>(GetParam()), kUnset);
@@ -95,37 +97,39 @@ TEST_P(AdditionPruner, KnowsWhichOutputsCannotBe) {
 }
 
 TEST(AutomatonPruner, AValueOutsideItsDomainHasNoCompletion) {
-  const Addition addition(1);
+  const toys::Addition addition(1);
   const auto sat = make_sat_pruner(addition);
   for (const auto& output : {Row{2, 5}, Row{0, 10}, Row{kNone, kNone}}) {
-    EXPECT_EQ(allowed_worlds(*addition.pruner(), output, {kUnset, kUnset}, 0, 10), std::vector<bool>(10, false));
+    EXPECT_EQ(allowed_worlds(*addition.facts().find<Pruner>(), output, {kUnset, kUnset}, 0, 10),
+              std::vector<bool>(10, false));
     EXPECT_EQ(allowed_worlds(*sat, output, {kUnset, kUnset}, 0, 10), std::vector<bool>(10, false));
   }
 }
 
 // Beliefs certain of 3 and 4, and a sum of 9: the model gives nothing to what the pruner allows.
 TEST(AutomatonPruner, KeepsItsGuaranteeWhereTheModelGivesNothing) {
-  const Addition addition(1);
-  const auto pruner = addition.pruner();
+  const toys::Addition addition(1);
+  const auto pruner = addition.facts().share<Pruner>();
   const SymbolicPruning pruning(*pruner);
   torch::manual_seed(1);
-  const auto q = std::make_shared<Transducer>(addition.outputs(), addition.reading_order(), TransducerOptions{});
+  const auto q = std::make_shared<Transducer>(addition.outputs(), reading_order_of(addition), TransducerOptions{});
   const auto beliefs = certain_beliefs(torch::tensor({{3, 4}}, torch::kInt64), addition.worlds());
   const auto output = torch::tensor({{0, 9}}, torch::kInt64);
   const auto drawn = sample(*make_explanation(q, addition.worlds()), {beliefs, output}, seeded(1), &pruning);
-  EXPECT_TRUE(torch::equal(addition.apply_batch(drawn.values), output)) << drawn.values;
+  EXPECT_TRUE(torch::equal(addition.apply(drawn.values), output)) << drawn.values;
 }
 
 INSTANTIATE_TEST_SUITE_P(Digits, AdditionPruner, testing::Values(1, 2, 3));
 
 // Partial worlds and outputs with holes anywhere, as a model that chooses in its own order makes them.
 TEST(AutomatonPruner, EqualsBruteForceWhateverIsChosenFirst) {
-  const Addition addition(2);
-  const auto pruner = addition.pruner();
-  std::mt19937 random(3);
+  const toys::Addition addition(2);
+  const auto pruner = addition.facts().share<Pruner>();
+  const toys::RandomSeed seed;
+  std::mt19937_64 random(seed);
   const auto draw = [&](int size) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(size)); };
   for (int trial = 0; trial < 200; ++trial) {
-    Row partial(4, kUnset), output = apply_checked(addition, Row{draw(10), draw(10), draw(10), draw(10)});
+    Row partial(4, kUnset), output = apply_to(addition, Row{draw(10), draw(10), draw(10), draw(10)});
     for (auto& value : partial) value = draw(2) == 0 ? kUnset : draw(10);
     const auto variable = draw(4);
     partial[static_cast<std::size_t>(variable)] = kUnset;
@@ -134,7 +138,7 @@ TEST(AutomatonPruner, EqualsBruteForceWhateverIsChosenFirst) {
       for (std::size_t index = 0; index < 4; ++index) {
         if (partial[index] != kUnset && partial[index] != world[index]) return;
       }
-      if (apply_checked(addition, world) == output)
+      if (apply_to(addition, world) == output)
         expected[static_cast<std::size_t>(world[static_cast<std::size_t>(variable)])] = true;
     });
     EXPECT_EQ(allowed_worlds(*pruner, output, partial, variable, 10), expected) << testing::PrintToString(partial);
@@ -142,16 +146,17 @@ TEST(AutomatonPruner, EqualsBruteForceWhateverIsChosenFirst) {
 }
 
 TEST(SatPruner, EqualsTheAdditionPrunerOnRandomPrefixes) {
-  const Addition addition(6);
-  const auto exact = addition.pruner();
+  const toys::Addition addition(6);
+  const auto exact = addition.facts().share<Pruner>();
   const auto sat = make_sat_pruner(addition);
-  std::mt19937 random(5);
+  const toys::RandomSeed seed;
+  std::mt19937_64 random(seed);
   const auto draw = [&](unsigned size) { return static_cast<std::int64_t>(random() % size); };
   int refused = 0;
   for (int trial = 0; trial < 1000; ++trial) {
     Row world(12), partial(12, kUnset);
     for (auto& digit : world) digit = draw(10);
-    auto output = apply_checked(addition, world);
+    auto output = apply_to(addition, world);
     if (trial % 4 == 0) output[static_cast<std::size_t>(draw(7))] = 1;  // perhaps no sum any more
     const auto length = draw(12);
     for (std::int64_t index = 0; index < length; ++index) {
@@ -194,8 +199,8 @@ TEST(LocalPruner, NeverForbidsWhatCanBeCompletedAndSeesWhatAConstraintSees) {
 }
 
 TEST(LearnedPruning, LeavesOutWhatAnExactModelGivesNoProbability) {
-  const Addition addition(2);
-  const auto q = make_automaton_model(*addition.automaton(), addition.worlds(), addition.outputs());
+  const toys::Addition addition(2);
+  const auto q = make_automaton_model(*addition.facts().find<Automaton>(), addition.worlds(), addition.outputs());
   const auto generator = seeded(3);
   // An exact model gives every completable value at least one world of at most a hundred.
   EXPECT_EQ(false_prunes(*q.explanation, addition, 1e-3, 500, generator).by_world, 0);
@@ -203,15 +208,31 @@ TEST(LearnedPruning, LeavesOutWhatAnExactModelGivesNoProbability) {
   EXPECT_GT(false_prunes(*q.explanation, addition, 0.11, 500, generator).by_world, 0.1);
   const LearnedPruning pruning(addition.worlds(), 1e-3);
   const auto beliefs = uniform_beliefs(64, addition.worlds());
-  const auto outputs = addition.apply_batch(sample_worlds(beliefs, generator));
+  const auto outputs = addition.apply(sample_worlds(beliefs, generator));
   const auto worlds = sample(*q.explanation, {beliefs, outputs}, generator, &pruning).values;
-  EXPECT_TRUE(torch::equal(addition.apply_batch(worlds), outputs));
+  EXPECT_TRUE(torch::equal(addition.apply(worlds), outputs));
+}
+
+// Where points may end early they still do, and the judge is told what the model is told.
+TEST(LearnedPruning, LetsWalksEndAtTheGoalThatIsGiven) {
+  const torch::NoGradGuard no_gradients;
+  torch::manual_seed(2);
+  const toys::CheapestWalk problem(3);
+  Grid grid(problem, GridOptions{});
+  const LearnedPruning pruning(problem.worlds(), 1e-3);
+  const auto beliefs = uniform_beliefs(64, problem.worlds());
+  const Context context(beliefs, {}, problem.facts().find<Given>()->draw(64, seeded(3)));
+  const auto walks = sample(grid, context, seeded(4), &pruning);
+  EXPECT_TRUE((walks.values == kNone).any().item<bool>());
+  EXPECT_TRUE(torch::allclose(log_prob(grid, context, walks.values, &pruning), walks.log_prob, 1e-4, 1e-4));
+  // At the uniform belief the model judges itself, so what is left is at least as likely as before.
+  EXPECT_TRUE((walks.log_prob >= grid.log_prob(context, walks.values) - 1e-4).all().item<bool>());
 }
 
 // At a length that no machine integer holds, everything sampled through the pruner adds up.
 TEST(AutomatonPruner, EverySampleOfAThousandDigitsAddsUp) {
-  const Addition addition(1000);
-  const auto pruner = addition.pruner();
+  const toys::Addition addition(1000);
+  const auto pruner = addition.facts().share<Pruner>();
   const SymbolicPruning pruning(*pruner);
   // A model that knows nothing of sums.
   class Even final : public SequenceModel {
@@ -241,9 +262,9 @@ TEST(AutomatonPruner, EverySampleOfAThousandDigitsAddsUp) {
   } even(addition.worlds());
   const auto generator = seeded(9);
   const auto beliefs = uniform_beliefs(3, addition.worlds());
-  const auto outputs = addition.apply_batch(sample_worlds(beliefs, generator));
+  const auto outputs = addition.apply(sample_worlds(beliefs, generator));
   const auto worlds = sample(even, {beliefs, outputs}, generator, &pruning).values;
-  EXPECT_TRUE(torch::equal(addition.apply_batch(worlds), outputs));
+  EXPECT_TRUE(torch::equal(addition.apply(worlds), outputs));
 }
 
 }  // namespace

@@ -98,9 +98,13 @@ class SatPruner final : public Pruner {
 }  // namespace
 
 std::unique_ptr<Pruner> make_sat_pruner(const Problem& problem) {
-  auto cnf = problem.cnf();
-  if (!cnf) throw Error("SAT pruner: the problem gives no formula (override Problem::cnf)");
-  return std::make_unique<SatPruner>(std::move(*cnf), problem.worlds(), problem.outputs());
+  const auto* const cnf = problem.facts().find<Cnf>();
+  if (cnf == nullptr) throw Error("SAT pruner: the problem gives no formula (a fact of type Cnf)");
+  return make_sat_pruner(*cnf, problem.worlds(), problem.outputs());
+}
+
+std::unique_ptr<Pruner> make_sat_pruner(const Cnf& cnf, const Space& worlds, const Space& outputs) {
+  return std::make_unique<SatPruner>(cnf, worlds, outputs);
 }
 
 }  // namespace anesi

@@ -8,10 +8,12 @@
 
 #include "anesi/core/problem.h"
 #include "anesi/core/pruner.h"
+#include "anesi/exact/cnf.h"
 
 namespace anesi {
 
 // Throws Error where the problem gives no formula, or its formula has no model at all.
 std::unique_ptr<Pruner> make_sat_pruner(const Problem& problem);
+std::unique_ptr<Pruner> make_sat_pruner(const Cnf& cnf, const Space& worlds, const Space& outputs);
 
 }  // namespace anesi

@@ -6,11 +6,11 @@
 // left to all variables cost too much together. NP-hard in general; a 9x9 sudoku read with 98 % of its cells right
 // takes about a tenth of a millisecond at the median.
 //
-// What the problem tells of itself is used, the best of
-//   automaton()    dynamic programming instead of search, exact whatever the beliefs
-//   propagation()  conclusions from each decision
-//   pruner()       a question for each variable after each decision
-//   apply()        c is asked about each complete world that can be paid for: for a few variables, or confident beliefs
+// What is known of the problem is used, the best of
+//   Automaton      dynamic programming instead of search, exact whatever the beliefs
+//   PropagationOf  conclusions from each decision
+//   Pruner         a question for each variable after each decision
+//   nothing        c is asked about each complete world that can be paid for: for a few variables, or confident beliefs
 #pragma once
 
 #include <torch/torch.h>
@@ -32,7 +32,8 @@ struct ConsistentWorlds {
                          // none within the limit of nats; false where the limit of nodes ended the search
 };
 
-// Beliefs are [batch, worlds, domain] and outputs int64 [batch, outputs], where kUnset leaves a variable open. A value
+// Beliefs are [batch, worlds, domain] and outputs int64 [batch, outputs], where kUnset leaves a variable open; given is
+// what c is told besides, and where it is told something, no other fact helps. A value
 // of probability zero is never taken. Where nodes run out the best world found so far is returned. An automaton needs
 // no limits: nodes are 0 and everything is proven, but worlds beyond the limit of nats are left out there too, so that
 // a gap means the same for every problem. Rows run on several threads; results do not depend on how many.
@@ -40,6 +41,7 @@ struct ConsistentWorlds {
 // Throws Error where beliefs or outputs have the wrong shape or lie outside their spaces, where a limit is negative,
 // and where a search is needed but a variable has more than 64 values.
 ConsistentWorlds most_probable_worlds(const Problem& problem, const torch::Tensor& beliefs,
-                                      const torch::Tensor& outputs, const SearchLimits& limits = {});
+                                      const torch::Tensor& outputs, const SearchLimits& limits = {},
+                                      const torch::Tensor& given = {});
 
 }  // namespace anesi

@@ -9,12 +9,13 @@
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/core/rows.h"
 #include "anesi/core/seeded.h"
 #include "anesi/exact/enumerate.h"
 #include "anesi/pruners/local_pruner.h"
 #include "anesi/pruners/sat_pruner.h"
 #include "anesi/search/pair_propagation.h"
-#include "anesi/tasks/mnist_add/addition.h"
+#include "anesi/testing/toy_problems.h"
 
 namespace anesi {
 namespace {
@@ -34,7 +35,7 @@ torch::Tensor random_beliefs(std::int64_t batch, const Space& space, double scal
 }
 
 torch::Tensor random_outputs(std::int64_t batch, const Problem& problem, std::uint64_t seed) {
-  return problem.apply_batch(sample_worlds(uniform_beliefs(batch, problem.worlds()), seeded(seed)));
+  return problem.apply(sample_worlds(uniform_beliefs(batch, problem.worlds()), seeded(seed)));
 }
 
 // Leaves each value open with this probability.
@@ -47,7 +48,7 @@ void expect_worlds_give(const Problem& problem, const ConsistentWorlds& found, c
   const auto rows = found.gap.isfinite().nonzero().squeeze(1);
   const auto worlds = found.worlds.index_select(0, rows), wanted = outputs.index_select(0, rows);
   EXPECT_TRUE((found.worlds == kUnset).all(1).equal(found.gap.isinf()));
-  EXPECT_TRUE((problem.apply_batch(worlds) == wanted).logical_or(wanted == kUnset).all().item<bool>());
+  EXPECT_TRUE((problem.apply(worlds) == wanted).logical_or(wanted == kUnset).all().item<bool>());
   const auto cost = std::get<0>(beliefs.max(2)).log().sum(1).index_select(0, rows) -
                     world_log_prob(beliefs.index_select(0, rows), worlds);
   EXPECT_TRUE(torch::allclose(cost.to(torch::kFloat64), found.gap.index_select(0, rows), 0, 1e-6));
@@ -62,51 +63,18 @@ void expect_equals_enumeration(const Problem& problem, const torch::Tensor& beli
   expect_worlds_give(problem, found, beliefs, outputs);
 }
 
-// A problem that tells less of itself, or in another way, than the one it is made from.
-class Retold final : public Problem {
- public:
-  using MakePruner = std::function<std::unique_ptr<Pruner>()>;
-  explicit Retold(const Problem& problem, MakePruner pruner = nullptr)
-      : problem_(problem), pruner_(std::move(pruner)) {}
+using toys::PairsThatDiffer;
 
-  const Space& worlds() const override { return problem_.worlds(); }
-  const Space& outputs() const override { return problem_.outputs(); }
-  void apply(Values world, MutableValues output) const override { problem_.apply(world, output); }
-  std::unique_ptr<Pruner> pruner() const override { return pruner_ ? pruner_() : nullptr; }
-
- private:
-  const Problem& problem_;
-  MakePruner pruner_;
-};
-
-// Whether pairs of cells differ.
-class Pairs final : public Problem {
- public:
-  Pairs(Space worlds, std::vector<VariablePair> pairs)
-      : graph_(std::make_shared<PairGraph>(std::move(worlds), std::move(pairs))),
-        outputs_(Space::uniform(static_cast<std::int64_t>(graph_->pairs().size()), 2)) {}
-
-  const PairGraph& graph() const { return *graph_; }
-  const Space& worlds() const override { return graph_->worlds(); }
-  const Space& outputs() const override { return outputs_; }
-  void apply(Values world, MutableValues output) const override {
-    for (std::size_t index = 0; index < output.size(); ++index) {
-      const auto [first, second] = graph_->pairs()[index];
-      output[index] = world[static_cast<std::size_t>(first)] != world[static_cast<std::size_t>(second)] ? 1 : 0;
-    }
-  }
-  std::unique_ptr<Propagation> propagation(Values output) const override {
-    return std::make_unique<PairPropagation>(graph_, output);
-  }
-
- private:
-  std::shared_ptr<const PairGraph> graph_;
-  Space outputs_;
-};
+// A problem that tells nothing of itself, or its pruner alone; the problem outlives it.
+std::shared_ptr<const Problem> retold(const Problem& problem, std::shared_ptr<const Pruner> pruner = nullptr) {
+  Facts facts;
+  if (pruner) facts.with(std::move(pruner));
+  return with_facts(std::shared_ptr<const Problem>(std::shared_ptr<const Problem>(), &problem), std::move(facts));
+}
 
 // A square of side x side cells with as many values; cells of a row, a column or a box are pairs. Boxes of one row are
 // no boxes: a Latin square.
-Pairs square(std::int64_t side, std::int64_t box_rows) {
+PairsThatDiffer square(std::int64_t side, std::int64_t box_rows) {
   const auto box = [&](std::int64_t cell) {
     const auto box_columns = side / box_rows;
     return cell / side / box_rows * side + cell % side / box_columns;
@@ -167,28 +135,28 @@ TEST(ConsistentWorlds, EqualEnumerationForAnyFunction) {
 
 TEST(ConsistentSums, AreTheSameByPrunerBySatAndByViterbi) {
   for (const std::int64_t digits : {1, 2}) {
-    const Addition addition(digits);
-    const Retold pruned(addition, [&] { return addition.pruner(); });
-    const Retold solved(addition, [&] { return make_sat_pruner(addition); });
+    const toys::Addition addition(digits);
+    const auto pruned = retold(addition, addition.facts().share<Pruner>());
+    const auto solved = retold(addition, make_sat_pruner(addition));
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
       SCOPED_TRACE(std::to_string(digits) + " digits, seed " + std::to_string(seed));
       const auto beliefs = random_beliefs(20, addition.worlds(), 2, seed);
       const auto outputs = leave_open(random_outputs(20, addition, seed), 0.1, seed);
       expect_equals_enumeration(addition, beliefs, outputs);
-      expect_equals_enumeration(pruned, beliefs, outputs);
-      expect_equals_enumeration(solved, beliefs.slice(0, 0, 5), outputs.slice(0, 0, 5));
+      expect_equals_enumeration(*pruned, beliefs, outputs);
+      expect_equals_enumeration(*solved, beliefs.slice(0, 0, 5), outputs.slice(0, 0, 5));
     }
   }
 }
 
 TEST(ConsistentWorlds, AnAutomatonKeepsTheLimitOfNatsToo) {
-  const Addition addition(1);
-  const Retold pruned(addition, [&] { return addition.pruner(); });
+  const toys::Addition addition(1);
+  const auto pruned = retold(addition, addition.facts().share<Pruner>());
   auto beliefs = torch::full({2, 2, 10}, 1e-4, torch::kFloat64);
   beliefs.select(2, 3).fill_(1 - 9e-4);
   beliefs[1].fill_(0).select(1, 3).fill_(1);
   const auto outputs = torch::tensor({{0, 7}, {0, 7}}, torch::kInt64);
-  for (const Problem* problem : {static_cast<const Problem*>(&addition), static_cast<const Problem*>(&pruned)}) {
+  for (const Problem* problem : {static_cast<const Problem*>(&addition), pruned.get()}) {
     const auto cheap = most_probable_worlds(*problem, beliefs, outputs, {9});
     EXPECT_TRUE(cheap.gap.isinf().all().item<bool>());
     EXPECT_TRUE((cheap.worlds == kUnset).all().item<bool>());
@@ -208,8 +176,8 @@ TEST(ConsistentPairs, EqualEnumerationHoweverTheProblemTellsOfItself) {
                              return (w[0] != w[1] ? 1 : 0) == y[0];
                            }});
   }
-  const Retold pruned(latin, [&] { return make_local_pruner(latin.worlds(), latin.outputs(), constraints); });
-  const Retold silent(latin);
+  const auto pruned = retold(latin, make_local_pruner(latin.worlds(), latin.outputs(), constraints));
+  const auto silent = retold(latin);
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto beliefs = random_beliefs(20, latin.worlds(), 2, seed);
@@ -218,14 +186,14 @@ TEST(ConsistentPairs, EqualEnumerationHoweverTheProblemTellsOfItself) {
       outputs.slice(0, 0, 5).fill_(1);
       outputs = leave_open(outputs, open, seed);
       expect_equals_enumeration(latin, beliefs, outputs);
-      expect_equals_enumeration(pruned, beliefs, outputs);
-      expect_equals_enumeration(silent, beliefs, outputs);
+      expect_equals_enumeration(*pruned, beliefs, outputs);
+      expect_equals_enumeration(*silent, beliefs, outputs);
     }
   }
 }
 
 TEST(ConsistentPairs, DomainsOfDifferentSizesMeet) {
-  const Pairs problem(Space{5, 1, 3, 2, 4}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 0}, {0, 2}});
+  const PairsThatDiffer problem(Space{5, 1, 3, 2, 4}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 0}, {0, 2}});
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto beliefs = random_beliefs(30, problem.worlds(), 2, seed);
@@ -236,7 +204,7 @@ TEST(ConsistentPairs, DomainsOfDifferentSizesMeet) {
 }
 
 // All 288 sudokus of 4x4 cells.
-std::vector<Row> all_small_sudokus(const Pairs& problem) {
+std::vector<Row> all_small_sudokus(const PairsThatDiffer& problem) {
   std::vector<Row> grids;
   Row cells;
   const auto fits = [&](std::int64_t value) {
@@ -294,14 +262,14 @@ TEST(ConsistentPairs, EqualBruteForceOnOutputsOfRandomGrids) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto truth = sample_worlds(uniform_beliefs(20, sudoku.worlds()), seeded(seed));
-    const auto outputs = leave_open(sudoku.apply_batch(truth), 0.5, seed);
+    const auto outputs = leave_open(sudoku.apply(truth), 0.5, seed);
     auto beliefs = random_beliefs(20, sudoku.worlds(), 2, seed);
     beliefs.slice(1, 0, 12).copy_(certain_beliefs(truth, sudoku.worlds()).slice(1, 0, 12));
     auto best = torch::full({20}, -kNever, torch::kFloat64);
     Space::uniform(4, 4).for_each_point([&](Values last_row) {
       auto worlds = truth.clone();
       worlds.slice(1, 12).copy_(torch::tensor(Row(last_row.begin(), last_row.end())));
-      const auto agrees = (sudoku.apply_batch(worlds) == outputs).logical_or(outputs == kUnset).all(1);
+      const auto agrees = (sudoku.apply(worlds) == outputs).logical_or(outputs == kUnset).all(1);
       best = torch::maximum(best, world_log_prob(beliefs, worlds).masked_fill(agrees.logical_not(), -kNever));
     });
     const auto found = most_probable_worlds(sudoku, beliefs, outputs, kNoLimits);
@@ -353,7 +321,7 @@ TEST(ConsistentPairs, DecisionsAreTakenBackAsTheyWereMade) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937_64 random(seed);
     const auto outputs = leave_open(random_outputs(1, sudoku, seed), 0.3, seed).contiguous();
-    const auto propagation = sudoku.propagation(Values(outputs.const_data_ptr<std::int64_t>(), 56));
+    const auto propagation = sudoku.facts().find<PropagationOf>()->make(row_of(outputs, 0));
     std::vector<std::vector<std::uint64_t>> before;
     const auto now = [&] {
       return std::vector<std::uint64_t>(propagation->domains().begin(), propagation->domains().end());
@@ -444,11 +412,39 @@ TEST(ConsistentWorlds, AreTheMostLikelyOnesWhereTheyGiveTheOutput) {
   const auto sudoku = square(9, 3);
   const auto beliefs = random_beliefs(4, sudoku.worlds(), 1, 1);
   const auto likely = most_likely_worlds(beliefs);
-  for (const auto& outputs : {sudoku.apply_batch(likely), torch::full({4, 810}, kUnset, torch::kInt64)}) {
+  for (const auto& outputs : {sudoku.apply(likely), torch::full({4, 810}, kUnset, torch::kInt64)}) {
     const auto found = most_probable_worlds(sudoku, beliefs, outputs);
     EXPECT_TRUE(torch::equal(found.worlds, likely));
     EXPECT_TRUE((found.gap == 0).all().item<bool>() && found.proven.all().item<bool>());
     EXPECT_TRUE((found.nodes == 0).all().item<bool>());
+  }
+}
+
+// What is given decides the function, so no fact of the problem helps: neither an automaton nor a pruner knows of it.
+TEST(ConsistentWorlds, AreSearchedForWithWhatIsGivenWhateverElseIsKnown) {
+  const toys::Addition addition(1, /*base=*/4);
+  const auto shifted = with_facts(make_problem(addition.worlds(), addition.outputs(),
+                                               [](Values w, Values given, MutableValues y) {
+                                                 const auto sum = (w[0] + w[1] + (given.empty() ? 0 : given[0])) % 8;
+                                                 y[0] = sum / 4;
+                                                 y[1] = sum % 4;
+                                               }),
+                                  addition.facts());
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const auto beliefs = random_beliefs(8, addition.worlds(), 1, seed);
+    const auto given = torch::randint(8, {8, 1}, seeded(seed), torch::kInt64);
+    const auto outputs =
+        shifted->apply(sample_worlds(uniform_beliefs(8, addition.worlds()), seeded(seed + 100)), given);
+    const auto found = most_probable_worlds(*shifted, beliefs, outputs, kNoLimits, given);
+    EXPECT_TRUE(torch::equal(shifted->apply(found.worlds, given), outputs));
+    auto best = torch::full({8}, -kNever, torch::kFloat64);
+    addition.worlds().for_each_point([&](Values point) {
+      const auto worlds = tensor_of(point).expand({8, -1}).contiguous();
+      const auto gives = (shifted->apply(worlds, given) == outputs).all(1);
+      best = torch::maximum(best, world_log_prob(beliefs, worlds).masked_fill(gives.logical_not(), -kNever));
+    });
+    EXPECT_TRUE(torch::allclose(found.gap, std::get<0>(beliefs.max(2)).log().sum(1) - best, 0, 1e-9));
   }
 }
 

@@ -10,9 +10,9 @@
 #include <memory>
 #include <vector>
 
-#include "anesi/core/propagation.h"
-#include "anesi/core/variable_pair.h"
+#include "anesi/models/variable_pairs.h"
 #include "anesi/search/domains.h"
+#include "anesi/search/propagation.h"
 
 namespace anesi {
 

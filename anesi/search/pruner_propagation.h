@@ -6,9 +6,9 @@
 
 #include <vector>
 
-#include "anesi/core/propagation.h"
 #include "anesi/core/pruner.h"
 #include "anesi/search/domains.h"
+#include "anesi/search/propagation.h"
 
 namespace anesi {
 

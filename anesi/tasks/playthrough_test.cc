@@ -12,7 +12,7 @@
 #include <random>
 #include <sstream>
 
-#include "anesi/train/configuration.h"
+#include "anesi/run/configuration.h"
 
 namespace anesi {
 namespace {
@@ -37,15 +37,15 @@ std::string play(const std::string& task) {
     for (const auto domain : worlds.domains()) {
       world.push_back(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(domain)));
     }
-    const auto output = apply_checked(*made.problem, world);
-    text += fmt::format("{} -> {}    {} -> {}\n", fmt::join(world, " "), fmt::join(output, " "), made.show_world(world),
-                        made.show_output(output));
+    const auto output = apply_to(*made.problem, world);
+    text += fmt::format("{} -> {}    {} -> {}\n", fmt::join(world, " "), fmt::join(output, " "),
+                        made.presentation->world(world), made.presentation->output(output));
   }
   return text;
 }
 
 TEST(Playthrough, EveryTaskPlaysAsRecorded) {
-  for (const auto& [name, entry] : tasks()) {
+  for (const auto& [name, entry] : tasks().all()) {
     const char* const record = std::getenv("ANESI_RECORD");  // the task to record anew
     if (record != nullptr && name == record) std::ofstream(recording(name)) << play(name);
     std::ifstream file(recording(name));

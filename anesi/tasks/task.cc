@@ -9,19 +9,9 @@
 
 namespace anesi {
 
-std::map<std::string, TaskEntry>& tasks() {
-  static std::map<std::string, TaskEntry> all;
+Registry<TaskEntry>& tasks() {
+  static Registry<TaskEntry> all("task");
   return all;
-}
-
-const TaskEntry& find_task(const std::string& name) {
-  const auto found = tasks().find(name);
-  if (found == tasks().end()) {
-    std::vector<std::string> names;
-    for (const auto& [known, entry] : tasks()) names.push_back(known);
-    throw UsageError(fmt::format("there is no task {}; there are {}", name, fmt::join(names, ", ")));
-  }
-  return found->second;
 }
 
 const Preset& TaskEntry::preset(const std::string& name) const {

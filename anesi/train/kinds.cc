@@ -1,11 +1,14 @@
 #include "anesi/train/kinds.h"
 
+#include <functional>
 #include <limits>
 #include <map>
 #include <vector>
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/core/rows.h"
+#include "anesi/core/score.h"
 
 namespace anesi {
 namespace {
@@ -71,11 +74,11 @@ using Cost = std::function<double(const torch::Tensor& values)>;
 
 // Coordinate descent on the values of the kinds. Where it ends depends on which kind is looked at first, so it is done
 // several times over.
-class Search {
+class Descent {
  public:
   using Assignment = std::vector<std::int64_t>;  // a value for each kind
 
-  Search(Cost cost, std::int64_t domain) : cost_of_(std::move(cost)), domain_(domain) {}
+  Descent(Cost cost, std::int64_t domain) : cost_of_(std::move(cost)), domain_(domain) {}
 
   double cost(const Assignment& values) {
     const auto [place, is_new] = known_.try_emplace(values, 0);
@@ -130,25 +133,24 @@ class Search {
   std::map<Assignment, double> known_;
 };
 
-Cost judged_by_problem(const Problem& problem, torch::Tensor kinds, torch::Tensor outputs) {
-  return [&problem, kinds = std::move(kinds), outputs = std::move(outputs)](const torch::Tensor& values) {
-    const auto regret = problem.regret(worlds_of(kinds, values), outputs).to(torch::kFloat64);
-    return (regret > 0).to(torch::kFloat64).mean().item<double>() + kRegretWeight * regret.mean().item<double>();
+Cost judged_by_problem(const Problem& problem, torch::Tensor kinds, Observations seen) {
+  return [&problem, kinds = std::move(kinds), seen = std::move(seen)](const torch::Tensor& values) {
+    const auto regrets = regret(problem, worlds_of(kinds, values), seen.outputs, seen.given).to(torch::kFloat64);
+    return (regrets > 0).to(torch::kFloat64).mean().item<double>() + kRegretWeight * regrets.mean().item<double>();
   };
 }
 
 // Nats an example. Beliefs are nearly certain: perception never is altogether, and q has hardly seen that it is.
-Cost judged_by_q(const QJudge& judge, const Space& worlds, torch::Tensor kinds, Observations observations) {
-  return [&judge, &worlds, kinds = std::move(kinds),
-          observations = std::move(observations)](const torch::Tensor& values) {
+Cost judged_by_q(SequenceModel& q, const Space& worlds, torch::Tensor kinds, Observations observations) {
+  return [&q, &worlds, kinds = std::move(kinds), observations = std::move(observations)](const torch::Tensor& values) {
     double cost = 0;
     const auto examples = kinds.size(0), step = std::max<std::int64_t>(1, kVariablesAtATime / kinds.size(1));
     for (std::int64_t begin = 0; begin < examples; begin += step) {
       const auto some = [&](const torch::Tensor& all) { return all.slice(0, begin, std::min(begin + step, examples)); };
       const auto certain = torch::one_hot(worlds_of(some(kinds), values), worlds.largest_domain());
       const auto beliefs = certain * kSureness + (1 - kSureness) / static_cast<double>(worlds.largest_domain());
-      const Context context(beliefs, {}, observations.queries.defined() ? some(observations.queries) : torch::Tensor());
-      cost -= judge.q.log_prob(context, some(observations.outputs)).sum().item<double>();
+      const Context context(beliefs, {}, observations.given.defined() ? some(observations.given) : torch::Tensor());
+      cost -= q.log_prob(context, some(observations.outputs)).sum().item<double>();
     }
     return cost / static_cast<double>(examples);
   };
@@ -156,23 +158,27 @@ Cost judged_by_q(const QJudge& judge, const Space& worlds, torch::Tensor kinds, 
 
 }  // namespace
 
-WorldsByKind explain_by_kinds(const Problem& problem, Perception& perception, const Dataset& data,
-                              const KindsOptions& options, const at::Generator& generator, const QJudge* q_judge) {
+WorldsByKind explain_by_kinds(const Learner& learner, const KindsOptions& options, const at::Generator& generator) {
   const torch::NoGradGuard no_gradients;
+  const auto& problem = *learner.problem;
+  const auto& data = *learner.training;
+  auto& perception = *learner.perception;
   perception.eval();
-  const bool asks_q = options.judge == "q";
+  const bool asks_q = options.judge == KindsJudge::kQ;
   if (!problem.worlds().all_domains_equal()) throw UsageError("refine.labels=kinds: variables have different domains");
-  if (asks_q && q_judge == nullptr) throw UsageError("kinds.judge=q: there is no q; use kinds.judge=problem");
-  const auto all = data.rows_that_hold();
+  if (asks_q && (!learner.model.prediction || !learner.through_q)) {
+    throw UsageError("kinds.judge=q: there is no q; use kinds.judge=problem");
+  }
+  const auto all = data.labels().rows_that_hold();
   const auto shuffled = all.index_select(0, torch::randperm(all.size(0), generator, torch::kInt64));
   const auto rows = shuffled.slice(0, 0, options.examples);
   const auto variables = problem.worlds().variables(), examples = rows.size(0);
 
   const auto step = std::max<std::int64_t>(1, kVariablesAtATime / variables);
-  const Sorter sorter(perception, data.batch(rows.slice(0, 0, step)).inputs, options.count, generator);
+  const Sorter sorter(perception, data.inputs(rows.slice(0, 0, step)), options.count, generator);
   std::vector<torch::Tensor> kinds_of_parts, beliefs_of_parts;
   for (const auto& some : rows.split(step)) {
-    const auto inputs = data.batch(some).inputs;
+    const auto inputs = data.inputs(some);
     kinds_of_parts.push_back(sorter.kinds(inputs));
     beliefs_of_parts.push_back(perception.forward(inputs));
   }
@@ -183,29 +189,25 @@ WorldsByKind explain_by_kinds(const Problem& problem, Perception& perception, co
 
   Cost cost;
   if (asks_q) {
-    const auto shown = q_judge->show(shuffled.slice(0, 0, options.asked), generator);
-    cost = judged_by_q(*q_judge, problem.worlds(), sorter.kinds(shown.inputs), shown.observations);
+    const auto shown = learner.shown(shuffled.slice(0, 0, options.asked), generator);
+    cost = judged_by_q(*learner.model.prediction, problem.worlds(), sorter.kinds(shown.inputs), shown.observations);
   } else {
-    cost = judged_by_problem(problem, kinds, data.outputs.index_select(0, rows));
+    cost = judged_by_problem(problem, kinds, data.labels().rows(rows));
   }
-  Search search(std::move(cost), problem.worlds().largest_domain());
-  const auto numbers = [](const torch::Tensor& some) {
-    const auto* const begin = some.const_data_ptr<std::int64_t>();
-    return std::vector<std::int64_t>(begin, begin + some.numel());
-  };
-  const auto start = numbers(believed);
+  Descent descent(std::move(cost), problem.worlds().largest_domain());
+  const auto start = values_of(believed);
   auto best = start;
   for (std::int64_t times = 0; times < options.orders; ++times) {
     // First the kinds that there are most of, then as it comes.
     const auto order = times == 0 ? torch::bincount(kinds.view(-1), {}, options.count).argsort(0, /*descending=*/true)
                                   : torch::randperm(options.count, generator, torch::kInt64);
-    const auto found = search.improve(start, numbers(order));
-    if (search.cost(found) < search.cost(best)) best = found;
+    const auto found = descent.improve(start, values_of(order));
+    if (descent.cost(found) < descent.cost(best)) best = found;
   }
   const auto worlds = worlds_of(kinds, torch::tensor(best, torch::kInt64));
   const auto gap = world_log_prob(beliefs, most_likely_worlds(beliefs)) -
                    world_log_prob(beliefs.clamp_min(std::numeric_limits<float>::min()), worlds);
-  return {rows, worlds, gap.mean().item<double>(), search.cost(start), search.cost(best)};
+  return {rows, worlds, gap.mean().item<double>(), descent.cost(start), descent.cost(best)};
 }
 
 }  // namespace anesi

@@ -5,40 +5,34 @@
 // kinds by what perception sees of them (k-means of its features). Each kind has one value, at first the one that
 // perception believes. Values are then changed, of one kind or of several that share theirs, as long as the training
 // examples are explained better. There are two judges of that: the problem itself, by how many examples have an output
-// that would not do in the world that results (Problem::regret), and q, by the probability it gives their outputs in
+// that would not do in the world that results (score.h), and q, by the probability it gives their outputs in
 // that world, which asks c nothing. Gradients do not find such changes: between two values that a kind may have lies a
 // belief in both, which explains worse than either.
 #pragma once
 
-#include <functional>
+#include <array>
+#include <string_view>
 
-#include "anesi/core/problem.h"
-#include "anesi/data/dataset.h"
-#include "anesi/models/sequence_model.h"
 #include "anesi/options/option_table.h"
-#include "anesi/perception/perception.h"
+#include "anesi/train/learner.h"
 
 namespace anesi {
 
+enum class KindsJudge { kProblem, kQ };
+constexpr std::array<std::string_view, 2> names_of(KindsJudge) { return {"problem", "q"}; }
+
 struct KindsOptions {
-  std::string judge = "problem";
+  KindsJudge judge = KindsJudge::kProblem;
   std::int64_t count = 9, examples = 3000, asked = 500, orders = 6;
 
   void describe(OptionTable& table) {
-    table.add("judge", judge, {"problem", "q"}, "who judges what value a kind has: c on training examples, or q");
+    table.add("judge", judge, "who judges what value a kind has: c on training examples, or q");
     table.add("count", count, {2, 1000}, "kinds of variables that are told apart");
     table.add("examples", examples, {1, 1000000}, "training examples that are explained, and that c judges by");
     table.add("orders", orders, {1, 1000},
               "how often values are searched, looking at kinds in another order each time");
     table.add("asked", asked, {1, 1000000}, "examples, or pieces of them, that q judges by");
   }
-};
-
-// q as a judge.
-struct QJudge {
-  SequenceModel& q;
-  // Training examples as q is to see them: themselves, or pieces of them.
-  std::function<Batch(const torch::Tensor& rows, at::Generator)> show;
 };
 
 struct WorldsByKind {
@@ -50,10 +44,9 @@ struct WorldsByKind {
   double cost = 0;         // and in the end
 };
 
+// Of the learner's training examples. Where q judges, it sees them as training shows them: whole, or pieces of them.
 // Leaves perception in evaluation mode. Throws UsageError where perception has no features, or where q is to judge and
-// is not given.
-WorldsByKind explain_by_kinds(const Problem& problem, Perception& perception, const Dataset& data,
-                              const KindsOptions& options, const at::Generator& generator,
-                              const QJudge* q_judge = nullptr);
+// there is none that learned.
+WorldsByKind explain_by_kinds(const Learner& learner, const KindsOptions& options, const at::Generator& generator);
 
 }  // namespace anesi

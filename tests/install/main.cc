@@ -1,17 +1,51 @@
-// The installed headers compile, the installed library links and runs, and what registers itself is there.
+// Predicts and explains from a saved mnist-add model of two digits: only_predicts MODEL.
+//
+// Addition is written here once more, as somebody would who has the model and not the task: c, and the automaton that
+// gives the model its pruner.
+#include <anesi/inference.h>
+
 #include <cstdio>
 
-#include "anesi/core/beliefs.h"
-#include "anesi/models/architecture.h"
-#include "anesi/models/beam.h"
-#include "anesi/train/configuration.h"
+namespace {
 
-int main() {
-  const anesi::Configuration configuration("mnist-add");
-  const auto task = configuration.make_task({});
-  const auto q = configuration.make_model(*task.problem);
-  const auto best = anesi::beam_search(*q.prediction, anesi::uniform_beliefs(1, task.problem->worlds()), 3);
-  std::printf("%zu architectures; three outputs of q, log-probabilities from %g\n", anesi::architectures().size(),
-              best.log_prob[0][0].item<double>());
-  return anesi::architectures().size() >= 3 && best.values.size(1) == 3 ? 0 : 1;
+constexpr std::int64_t kDigits = 2;
+
+std::shared_ptr<const anesi::Problem> addition() {
+  const auto worlds = anesi::Space::uniform(2 * kDigits, 10);
+  const anesi::Space outputs{2, 10, 10};
+  const anesi::ReadingOrder reading(worlds, outputs, {{{1, 3}, 2, 0}, {{0, 2}, 1, 0}, {{}, 0, 1}});
+  const auto automaton = std::make_shared<const anesi::Automaton>(
+      reading, 2, 0, [](std::int64_t kind, anesi::Values read, std::int64_t carry) -> anesi::Automaton::Move {
+        if (kind == 1) return {carry, 0};
+        const auto sum = read[0] + read[1] + carry;
+        return {sum % 10, sum / 10};
+      });
+  auto problem = anesi::make_problem(worlds, outputs, [](anesi::Values w, anesi::MutableValues y) {
+    const auto sum = 10 * (w[0] + w[2]) + w[1] + w[3];
+    y[0] = sum / 100;
+    y[1] = sum / 10 % 10;
+    y[2] = sum % 10;
+  });
+  return with(with(problem, reading), anesi::make_automaton_pruner(automaton));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  try {
+    const auto predictor = anesi::load_predictor(argv[1], addition(), [] { return std::make_shared<anesi::LeNet>(10); });
+    const auto beliefs = predictor.beliefs(torch::zeros({1, 2 * kDigits, 28, 28}));
+    const auto predicted = predictor.predict(beliefs, 3);
+    const auto why = predictor.explain(beliefs);
+    std::printf("%ld outputs; the first with probability %.6f, explained by %zu worlds\n", predicted.outputs.size(1),
+                predicted.probability[0][0].item<double>(), why.worlds.size());
+    for (const auto& world : why.worlds) {
+      if (!world.satisfied) return 1;
+    }
+    return predicted.outputs.size(1) == 3 && !why.worlds.empty() ? 0 : 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
 }

@@ -1,5 +1,8 @@
 #include "anesi/tasks/mnist_add/addition.h"
 
+#include "anesi/exact/automaton.h"
+#include "anesi/exact/cnf.h"
+#include "anesi/models/reading_order.h"
 #include "anesi/pruners/automaton_pruner.h"
 
 namespace anesi {
@@ -11,43 +14,23 @@ Space sum_space(std::int64_t digits) {
   return Space(std::move(domains));
 }
 
-}  // namespace
-
-Addition::Addition(std::int64_t digits)
-    : digits_(static_cast<std::size_t>(digits)), worlds_(Space::uniform(2 * digits, 10)), outputs_(sum_space(digits)) {}
-
-void Addition::apply(Values world, MutableValues output) const {
-  std::int64_t carry = 0;
-  for (auto place = digits_; place-- > 0;) {
-    const auto sum = world[place] + world[digits_ + place] + carry;
-    output[place + 1] = sum % 10;
-    carry = sum / 10;
-  }
-  output[0] = carry;
-}
-
-ReadingOrder Addition::reading_order() const {
+ReadingOrder reading_order(std::int64_t digits, const Space& worlds, const Space& outputs) {
   std::vector<ReadingStep> steps;
-  const auto digits = static_cast<std::int64_t>(digits_);
   for (auto place = digits; place-- > 0;) {
     steps.push_back({.reads = {place, digits + place}, .emits = place + 1, .kind = 0});
   }
   steps.push_back({.reads = {}, .emits = 0, .kind = 1});
-  return ReadingOrder(worlds_, outputs_, std::move(steps));
+  return ReadingOrder(worlds, outputs, std::move(steps));
 }
 
-std::shared_ptr<const Automaton> Addition::automaton() const {
-  const auto rule = [](std::int64_t kind, Values read, std::int64_t carry) -> Automaton::Move {
-    if (kind == 1) return {.emits = carry, .next = 0};
-    const auto sum = read[0] + read[1] + carry;
-    return {.emits = sum % 10, .next = sum / 10};
-  };
-  return std::make_shared<Automaton>(reading_order(), /*states=*/2, /*start=*/0, rule);
+Automaton::Move move(std::int64_t kind, Values read, std::int64_t carry) {
+  if (kind == 1) return {.emits = carry, .next = 0};
+  const auto sum = read[0] + read[1] + carry;
+  return {.emits = sum % 10, .next = sum / 10};
 }
 
-std::optional<Cnf> Addition::cnf() const {
-  Cnf cnf(worlds_, outputs_);
-  const auto digits = static_cast<std::int64_t>(digits_);
+Cnf formula(std::int64_t digits, const Space& worlds, const Space& outputs) {
+  Cnf cnf(worlds, outputs);
   // The carry into a place, as the literal that says there is one; none goes into the last, the first's is the output.
   int carry_in = 0;
   for (auto place = digits; place-- > 0;) {
@@ -71,6 +54,25 @@ std::optional<Cnf> Addition::cnf() const {
   return cnf;
 }
 
-std::unique_ptr<Pruner> Addition::pruner() const { return make_automaton_pruner(automaton()); }
+}  // namespace
+
+Addition::Addition(std::int64_t digits)
+    : digits_(static_cast<std::size_t>(digits)), worlds_(Space::uniform(2 * digits, 10)), outputs_(sum_space(digits)) {
+  const auto reading = reading_order(digits, worlds_, outputs_);
+  const auto automaton = std::make_shared<const Automaton>(reading, /*states=*/2, /*start=*/0, move);
+  facts_.with(reading).with(automaton);
+  facts_.lazily<Pruner>([automaton] { return make_automaton_pruner(automaton); });
+  facts_.lazily<Cnf>([digits, worlds = worlds_, outputs = outputs_] { return formula(digits, worlds, outputs); });
+}
+
+void Addition::apply_to_one(Values world, Values, MutableValues output) const {
+  std::int64_t carry = 0;
+  for (auto place = digits_; place-- > 0;) {
+    const auto sum = world[place] + world[digits_ + place] + carry;
+    output[place + 1] = sum % 10;
+    carry = sum / 10;
+  }
+  output[0] = carry;
+}
 
 }  // namespace anesi

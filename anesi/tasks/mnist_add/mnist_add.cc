@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include "anesi/core/error.h"
+#include "anesi/core/rows.h"
 #include "anesi/data/augment_digits.h"
 #include "anesi/data/grouped_digits.h"
+#include "anesi/data/image_examples.h"
 #include "anesi/io/files.h"
 #include "anesi/io/idx.h"
 #include "anesi/perception/lenet.h"
@@ -106,27 +108,46 @@ std::string number_of(Values values) {
   return text.substr(std::min(text.find_first_not_of('0'), text.size() - 1));
 }
 
-torch::Tensor read_images(const std::filesystem::path& path, std::int64_t expected) {
-  const auto images = read_idx(path);
-  if (images.dim() != 3 || images.size(0) != expected || images.size(1) != 28 || images.size(2) != 28) {
-    throw UsageError(fmt::format("{}: expected {} images of 28x28 (an IDX file, the first number's digits first)",
-                                 path.string(), expected));
+class SumsOnPaper final : public Presentation {
+ public:
+  explicit SumsOnPaper(std::int64_t digits) : digits_(static_cast<std::size_t>(digits)) {}
+
+  std::string world(Values world) const override {
+    return digits_of(world.subspan(0, digits_)) + " + " + digits_of(world.subspan(digits_));
   }
-  return images.to(torch::kFloat32).div(127.5).sub(1).unsqueeze(0);
-}
+  std::string output(Values output) const override { return number_of(output); }
+  std::vector<std::int64_t> read_output(const std::string& text) const override {
+    const auto width = digits_ + 1;
+    if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos || text.size() > width) {
+      throw UsageError(fmt::format("output '{}': a sum here is a number of up to {} digits", text, width));
+    }
+    std::vector<std::int64_t> output(width - text.size(), 0);
+    for (const auto digit : text) output.push_back(digit - '0');
+    return output;
+  }
+  torch::Tensor read_input(const std::filesystem::path& path) const override {
+    return read_image_example(path, static_cast<std::int64_t>(2 * digits_), "the first number's digits first");
+  }
+
+ private:
+  std::size_t digits_;
+};
 
 // The digits as IDX files and, for each split, which of them make up each sum.
 void write_data(const Splits& splits, const std::filesystem::path& directory) {
   std::filesystem::create_directories(directory);
-  const auto write = [&](const Dataset& data, const std::string& split, const std::string& prefix) {
-    if (data.size() == 0) return;
-    write_idx(directory / (prefix + "-images-idx3-ubyte"), data.pool);
+  const auto write = [&](const std::shared_ptr<const Examples>& examples, const std::string& split,
+                         const std::string& prefix) {
+    if (!examples) return;
+    const auto& data = dynamic_cast<const ImageExamples&>(*examples);
+    write_idx(directory / (prefix + "-images-idx3-ubyte"), data.pool());
     std::string text = "sum,images\n";
     for (std::int64_t example = 0; example < data.size(); ++example) {
-      const auto output = data.outputs[example].contiguous(), images = data.index[example].contiguous();
-      text += number_of(Values(output.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(output.numel())));
-      for (std::int64_t image = 0; image < images.numel(); ++image) {
-        text += fmt::format("{}{}", image == 0 ? "," : " ", images[image].item<std::int64_t>());
+      text += number_of(values_of(data.labels().outputs[example]));
+      char separator = ',';
+      for (const auto image : values_of(data.index()[example])) {
+        text += fmt::format("{}{}", separator, image);
+        separator = ' ';
       }
       text += "\n";
     }
@@ -139,30 +160,15 @@ void write_data(const Splits& splits, const std::filesystem::path& directory) {
 
 Task make_mnist_add(const MnistAddOptions& options, const TaskContext& context) {
   Task task;
-  const auto digits = options.digits;
-  task.problem = std::make_unique<Addition>(digits);
+  const auto problem = std::make_shared<const Addition>(options.digits);
+  task.problem = problem;
   task.make_perception = [] { return std::make_shared<LeNet>(10); };
+  task.presentation = std::make_shared<SumsOnPaper>(options.digits);
   task.augment = [](const torch::Tensor& inputs, at::Generator generator) {
     return augment_digits(inputs, {}, std::move(generator));
   };
-  task.load = [digits, context] {
-    return group_digits(load_digits(context.data, context.say), Addition(digits),
-                        {.seed = context.seed, .validation = context.validation});
-  };
-  task.read_input = [digits](const std::filesystem::path& path) { return read_images(path, 2 * digits); };
-  task.show_world = [digits](Values world) {
-    const auto half = static_cast<std::size_t>(digits);
-    return digits_of(world.subspan(0, half)) + " + " + digits_of(world.subspan(half));
-  };
-  task.show_output = number_of;
-  task.read_output = [digits](const std::string& text) {
-    const auto width = static_cast<std::size_t>(digits) + 1;
-    if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos || text.size() > width) {
-      throw UsageError(fmt::format("output '{}': a sum here is a number of up to {} digits", text, width));
-    }
-    std::vector<std::int64_t> output(width - text.size(), 0);
-    for (const auto digit : text) output.push_back(digit - '0');
-    return output;
+  task.load = [problem, context] {
+    return group_digits(context.digits(), *problem, {.seed = context.seed, .validation = context.validation});
   };
   task.export_data = [load = task.load](const std::filesystem::path& directory) { write_data(load(), directory); };
   return task;

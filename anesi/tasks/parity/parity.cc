@@ -17,16 +17,15 @@ struct ParityOptions {
 };
 
 Task make_parity(const ParityOptions& options, const TaskContext& context) {
-  const auto problem = [digits = options.digits] {
-    return make_problem(Space::uniform(digits, 10), Space{2}, [](Values world, MutableValues output) {
-      output[0] = std::accumulate(world.begin(), world.end(), std::int64_t{0}) % 2;
-    });
-  };
-  return Task{.problem = problem(),
+  const auto problem =
+      make_problem(Space::uniform(options.digits, 10), Space{2}, [](Values world, MutableValues output) {
+        output[0] = std::accumulate(world.begin(), world.end(), std::int64_t{0}) % 2;
+      });
+  return Task{.problem = problem,
               .make_perception = [] { return std::make_shared<LeNet>(10); },
               .load =
                   [problem, context] {
-                    return group_digits(load_digits(context.data, context.say), *problem(),
+                    return group_digits(context.digits(), *problem,
                                         {.seed = context.seed, .validation = context.validation});
                   }};
 }

@@ -5,6 +5,10 @@
 #include <cmath>
 
 #include "anesi/core/error.h"
+#include "anesi/exact/cnf.h"
+#include "anesi/models/variable_pairs.h"
+#include "anesi/predict/asked_output.h"
+#include "anesi/predict/renaming.h"
 #include "anesi/pruners/sat_pruner.h"
 
 namespace anesi {
@@ -21,6 +25,20 @@ std::vector<VariablePair> pairs_that_must_differ(std::int64_t size) {
     }
   }
   return pairs;
+}
+
+Cnf formula(const Space& worlds, const Space& outputs, const std::vector<VariablePair>& pairs) {
+  Cnf cnf(worlds, outputs);
+  for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
+    const auto [first, second] = pairs[pair];
+    const auto differ = cnf.output(static_cast<std::int64_t>(pair), 1);
+    for (std::int64_t value = 0; value < worlds.largest_domain(); ++value) {
+      const auto one = cnf.world(first, value), other = cnf.world(second, value);
+      cnf.add({-differ, -one, -other});
+      cnf.add({differ, -one, other});
+    }
+  }
+  return cnf;
 }
 
 }  // namespace
@@ -41,9 +59,25 @@ Sudoku::Sudoku(std::int64_t size)
   const auto columns = pair_columns(graph_->pairs());
   first_ = columns[0];
   second_ = columns[1];
+
+  const auto all_differ = static_cast<std::size_t>(outputs_.variables());
+  facts_.with(VariablePairs{graph_->pairs()})
+      .with(ValuesAreNames{})
+      .with(AskedOutput{std::vector<std::int64_t>(all_differ, 1)})
+      .with(
+          PropagationOf{[graph = graph_](Values output) { return std::make_unique<PairPropagation>(graph, output); }});
+  const auto make_formula = [worlds = worlds_, outputs = outputs_, graph = graph_] {
+    return formula(worlds, outputs, graph->pairs());
+  };
+  facts_.lazily<Cnf>(make_formula);
+  if (size == 4) {
+    facts_.lazily<Pruner>([make_formula, worlds = worlds_, outputs = outputs_] {
+      return make_sat_pruner(make_formula(), worlds, outputs);
+    });
+  }
 }
 
-void Sudoku::apply(Values world, MutableValues output) const {
+void Sudoku::apply_to_one(Values world, Values, MutableValues output) const {
   const auto& pairs = graph_->pairs();
   for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
     const auto [first, second] = pairs[pair];
@@ -51,29 +85,8 @@ void Sudoku::apply(Values world, MutableValues output) const {
   }
 }
 
-torch::Tensor Sudoku::apply_batch(const torch::Tensor& worlds) const {
+torch::Tensor Sudoku::apply(const torch::Tensor& worlds, const torch::Tensor& /*given*/) const {
   return (worlds.index_select(1, first_) != worlds.index_select(1, second_)).to(torch::kInt64);
 }
-
-std::optional<Cnf> Sudoku::cnf() const {
-  Cnf cnf(worlds_, outputs_);
-  const auto& pairs = graph_->pairs();
-  for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
-    const auto [first, second] = pairs[pair];
-    const auto differ = cnf.output(static_cast<std::int64_t>(pair), 1);
-    for (std::int64_t value = 0; value < size_; ++value) {
-      const auto one = cnf.world(first, value), other = cnf.world(second, value);
-      cnf.add({-differ, -one, -other});
-      cnf.add({differ, -one, other});
-    }
-  }
-  return cnf;
-}
-
-std::unique_ptr<Propagation> Sudoku::propagation(Values output) const {
-  return std::make_unique<PairPropagation>(graph_, output);
-}
-
-std::unique_ptr<Pruner> Sudoku::pruner() const { return size_ == 4 ? make_sat_pruner(*this) : nullptr; }
 
 }  // namespace anesi

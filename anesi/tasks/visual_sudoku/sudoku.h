@@ -12,22 +12,20 @@ namespace anesi {
 // The side of a block of a puzzle whose side is `size`. Throws UsageError unless that is a square: 4, 9, 16, …
 std::int64_t block_side(std::int64_t size);
 
-class Sudoku final : public Problem {
+// What is known of it: the two cells of each output, what follows from deciding cells one after another, that digits
+// are names, a formula and, at 4x4, a pruner by SAT. (Beyond, that a choice cannot be completed may take a solver for
+// ever to prove.) All labels are about one output, that all pairs differ.
+class Sudoku final : public PointwiseProblem {
  public:
   // `size` is the length of a side and the number of values, a square: 4, 9, 16, … Throws UsageError otherwise.
   explicit Sudoku(std::int64_t size);
 
   std::int64_t size() const { return size_; }
+  const std::vector<VariablePair>& pairs() const { return graph_->pairs(); }
   const Space& worlds() const override { return worlds_; }
   const Space& outputs() const override { return outputs_; }
-  void apply(Values world, MutableValues output) const override;
-  torch::Tensor apply_batch(const torch::Tensor& worlds) const override;
-  std::vector<VariablePair> pairs() const override { return graph_->pairs(); }
-  bool values_are_names() const override { return true; }
-  std::optional<Cnf> cnf() const override;
-  // By SAT at 4x4. None beyond: that a choice cannot be completed may take a solver for ever to prove.
-  std::unique_ptr<Pruner> pruner() const override;
-  std::unique_ptr<Propagation> propagation(Values output) const override;
+  void apply_to_one(Values world, Values given, MutableValues output) const override;
+  torch::Tensor apply(const torch::Tensor& worlds, const torch::Tensor& given = {}) const override;
 
   // All pairs differ, int64 [pairs].
   torch::Tensor valid() const { return torch::ones({outputs_.variables()}, torch::kInt64); }

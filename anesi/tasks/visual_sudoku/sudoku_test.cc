@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "anesi/check/problem_check.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/seeded.h"
@@ -26,18 +27,25 @@ TEST(Sudoku, HasAnOutputForEachPairThatMustDiffer) {
 
 TEST(Sudoku, SaysWhichPairsAreEqual) {
   const Sudoku sudoku(4);
-  EXPECT_TRUE(torch::equal(torch::tensor(apply_checked(sudoku, kGrid)), sudoku.valid()));
+  EXPECT_TRUE(torch::equal(torch::tensor(apply_to(sudoku, kGrid)), sudoku.valid()));
   auto broken = kGrid;
   broken[0] = 1;  // equal to its right neighbour, which is in its block too, and to the 1 below
-  const auto output = apply_checked(sudoku, broken);
+  const auto output = apply_to(sudoku, broken);
   const auto pairs = sudoku.pairs();
   for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
     const bool equal = pairs[pair] == VariablePair{0, 1} || pairs[pair] == VariablePair{0, 8};
     EXPECT_EQ(output[pair], equal ? 0 : 1);
   }
   const auto worlds = torch::randint(4, {50, 16}, seeded(1), torch::kInt64);
-  const auto batch = sudoku.apply_batch(worlds);
-  EXPECT_TRUE(torch::equal(batch, sudoku.Problem::apply_batch(worlds)));
+  const auto batch = sudoku.apply(worlds);
+  EXPECT_TRUE(torch::equal(batch, sudoku.PointwiseProblem::apply(worlds)));
+}
+
+// Whatever it tells of itself is true of it.
+TEST(Sudoku, PassesTheDoctor) {
+  const auto findings = check_problem(Sudoku(4));
+  EXPECT_EQ(findings.size(), 8U);
+  for (const auto& finding : findings) EXPECT_TRUE(finding.good) << finding.name << ": " << finding.words;
 }
 
 TEST(Sudoku, TheFormulaCountsTheValidGrids) {
@@ -63,16 +71,16 @@ TEST(Sudoku, NineByNineIsTooLargeToCompile) {
 
 // The table must come out as "do the two values differ", so that q of a pair is 1 - <P_i, P_j> for any belief.
 TEST(Sudoku, ATableLearnedFromWorldsIsOneMinusTheInnerProduct) {
-  const Sudoku sudoku(9);
+  const auto problem = std::make_shared<Sudoku>(9);
+  const auto& sudoku = *problem;
   torch::manual_seed(5);
   const auto model = std::make_shared<Pairwise>(sudoku, PairwiseOptions{});
   AmortizedOptions options;
   options.samples = 64;
-  options.schedule = {.lr = 0.05, .shape = "cosine"};
+  const Schedule schedule{.lr = 0.05, .shape = Shape::kCosine};
   constexpr std::int64_t kSteps = 400;
-  AmortizedLoss loss(sudoku, {model, nullptr}, std::make_unique<CertainBeliefs>(sudoku.worlds()), options, kSteps,
-                     seeded(6));
-  for (std::int64_t step = 0; step < kSteps; ++step) loss.update();
+  AmortizedLoss loss(problem, {model, nullptr}, std::make_unique<CertainBeliefs>(sudoku.worlds()), options, seeded(6));
+  for (std::int64_t step = 0; step < kSteps; ++step) loss.update(schedule.at(step, kSteps));
   const torch::NoGradGuard no_gradients;
   EXPECT_LT((model->table().select(2, 0) - torch::eye(9)).abs().max().item<double>(), 0.01);
   const auto beliefs = FixedDirichlet(sudoku.worlds(), 0.3).sample(20, seeded(7));

@@ -5,11 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 
 #include "anesi/core/error.h"
+#include "anesi/core/rows.h"
 #include "anesi/data/augment_digits.h"
-#include "anesi/io/idx.h"
+#include "anesi/data/image_examples.h"
 #include "anesi/perception/lenet.h"
 #include "anesi/tasks/task.h"
 #include "anesi/tasks/visual_sudoku/published_puzzles.h"
@@ -21,15 +22,18 @@
 namespace anesi {
 namespace {
 
+enum class Reader { kCells, kPuzzle };
+constexpr std::array<std::string_view, 2> names_of(Reader) { return {"cells", "puzzle"}; }
+
 struct VisualSudokuOptions {
   std::int64_t size = 4, split = 1, puzzles = 100;
-  std::string reader = "cells";
+  Reader reader = Reader::kCells;
 
   void describe(OptionTable& table) {
     table.add("size", size, {4, 64}, "cells of a side, and digits: a square number (the paper's are 4 and 9)");
     table.add("split", split, {1, 11}, "which of the independent data sets; 1 to 10 are for scores, 11 for tuning");
     table.add("puzzles", puzzles, {1, 1000000}, "valid puzzles in each part; there are as many invalid ones");
-    table.add("reader", reader, {"cells", "puzzle"},
+    table.add("reader", reader,
               "what perception looks at: each cell, or the whole puzzle at once (a baseline without knowledge)");
   }
 };
@@ -94,35 +98,20 @@ PuzzleParts load_puzzles(const PuzzleOptions& options, const TaskContext& contex
   if (context.data && !std::filesystem::exists(*context.data / "train-images-idx3-ubyte")) {
     return read_published_puzzles(*context.data, options);
   }
-  return generate_puzzles(load_digits(context.data, context.say), options);
+  return generate_puzzles(context.digits(), options);
 }
 
 // Labels as observations: all pairs differ, or not all do.
-Dataset observed(const Puzzles& puzzles, const Sudoku& sudoku) {
-  Dataset data;
-  data.pool = puzzles.pool;
-  data.index = puzzles.index;
-  data.outputs = sudoku.valid().unsqueeze(0).expand({puzzles.size(), -1});
-  data.holds = puzzles.valid;
-  data.worlds = puzzles.cells.masked_fill(puzzles.cells < 0, kUnset);
-  return data;
+std::shared_ptr<const Examples> observed(const Puzzles& puzzles, const Sudoku& sudoku) {
+  const auto outputs = sudoku.valid().unsqueeze(0).expand({puzzles.size(), -1});
+  return std::make_shared<ImageExamples>(puzzles.pool, puzzles.index, Observations(outputs, puzzles.valid),
+                                         puzzles.cells.masked_fill(puzzles.cells < 0, kUnset));
 }
 
 // Labels as the value of the only variable there is.
-Dataset classified(const Puzzles& puzzles) {
-  Dataset data;
-  data.pool = puzzles.pool;
-  data.index = puzzles.index;
-  data.outputs = data.worlds = puzzles.valid.to(torch::kInt64).unsqueeze(1);
-  return data;
-}
-
-torch::Tensor read_cells(const std::filesystem::path& path, std::int64_t cells) {
-  const auto images = read_idx(path);
-  if (images.dim() != 3 || images.size(0) != cells || images.size(1) != 28 || images.size(2) != 28) {
-    throw UsageError(fmt::format("{}: expected {} images of 28x28 (an IDX file, row by row)", path.string(), cells));
-  }
-  return images.to(torch::kFloat32).div(127.5).sub(1).unsqueeze(0);
+std::shared_ptr<const Examples> classified(const Puzzles& puzzles) {
+  const auto valid = puzzles.valid.to(torch::kInt64).unsqueeze(1);
+  return std::make_shared<ImageExamples>(puzzles.pool, puzzles.index, valid, valid);
 }
 
 std::string rows_of(Values world, std::int64_t size) {
@@ -161,60 +150,80 @@ std::string validity(Values output) {
   return equal == 0 ? "valid" : fmt::format("invalid ({} pair{} equal)", equal, equal == 1 ? "" : "s");
 }
 
+torch::Tensor read_cells(const std::filesystem::path& path, std::int64_t size) {
+  return read_image_example(path, size * size, "row by row");
+}
+
+class PuzzlesOnPaper final : public Presentation {
+ public:
+  explicit PuzzlesOnPaper(std::shared_ptr<const Sudoku> sudoku) : sudoku_(std::move(sudoku)), size_(sudoku_->size()) {}
+
+  std::string world(Values world) const override { return rows_of(world, size_); }
+  std::string output(Values output) const override { return validity(output); }
+  std::string layout(Values world) const override { return grid_of(world, size_); }
+  std::string variable(std::int64_t cell) const override { return cell_name(cell, size_); }
+  std::string output_variable(std::int64_t pair) const override {
+    const auto& [first, second] = sudoku_->pairs()[static_cast<std::size_t>(pair)];
+    return fmt::format("{} and {} must differ", cell_name(first, size_), cell_name(second, size_));
+  }
+  std::vector<std::int64_t> read_output(const std::string& text) const override {
+    if (text != "valid")
+      throw UsageError(fmt::format("output '{}': the output that can be asked for is `valid`", text));
+    return values_of(sudoku_->valid());
+  }
+  torch::Tensor read_input(const std::filesystem::path& path) const override { return read_cells(path, size_); }
+  std::optional<std::string> draw(const Picture& picture) const override {
+    return puzzle_svg(*sudoku_, picture.inputs[0], picture.read, picture.explained);
+  }
+
+ private:
+  std::shared_ptr<const Sudoku> sudoku_;
+  std::int64_t size_;
+};
+
+class ValidOrNot final : public Presentation {
+ public:
+  explicit ValidOrNot(std::int64_t size) : size_(size) {}
+  std::string world(Values value) const override { return value[0] == 1 ? "valid" : "invalid"; }
+  std::string output(Values value) const override { return world(value); }
+  std::vector<std::int64_t> read_output(const std::string& text) const override {
+    if (text != "valid" && text != "invalid") {
+      throw UsageError(fmt::format("output '{}': write `valid` or `invalid`", text));
+    }
+    return {text == "valid" ? 1 : 0};
+  }
+  torch::Tensor read_input(const std::filesystem::path& path) const override { return read_cells(path, size_); }
+
+ private:
+  std::int64_t size_;
+};
+
 Task make_visual_sudoku(const VisualSudokuOptions& options, const TaskContext& context) {
   Task task;
   const PuzzleOptions puzzles{.size = options.size, .split = options.split, .puzzles = options.puzzles};
   const auto size = options.size;
-  task.read_input = [size](const std::filesystem::path& path) { return read_cells(path, size * size); };
+  const auto sudoku = std::make_shared<const Sudoku>(size);
   task.export_data = [puzzles, context](const std::filesystem::path& directory) {
     write_published_puzzles(load_puzzles(puzzles, context), directory);
   };
-  if (options.reader == "puzzle") {
-    const Sudoku checks_the_size(size);
+  const auto load = [puzzles, context](auto as_examples) {
+    const auto parts = load_puzzles(puzzles, context);
+    return Splits{as_examples(parts.train), as_examples(parts.validation), as_examples(parts.test), parts.origin};
+  };
+  if (options.reader == Reader::kPuzzle) {
     task.problem = make_problem(Space{2}, Space{2}, [](Values world, MutableValues output) { output[0] = world[0]; });
     task.make_perception = [size] { return std::make_shared<PuzzleCnn>(size); };
-    task.load = [puzzles, context] {
-      const auto parts = load_puzzles(puzzles, context);
-      return Splits{classified(parts.train), classified(parts.validation), classified(parts.test), parts.origin};
-    };
-    task.show_world = task.show_output = [](Values value) { return value[0] == 1 ? "valid" : "invalid"; };
-    task.read_output = [](const std::string& text) {
-      if (text != "valid" && text != "invalid") {
-        throw UsageError(fmt::format("output '{}': write `valid` or `invalid`", text));
-      }
-      return std::vector<std::int64_t>{text == "valid" ? 1 : 0};
-    };
+    task.load = [load] { return load(classified); };
+    task.presentation = std::make_shared<ValidOrNot>(size);
     return task;
   }
-  const auto sudoku = std::make_shared<const Sudoku>(size);
-  task.problem = std::make_unique<Sudoku>(size);
+  task.problem = sudoku;
   task.make_perception = [size] { return std::make_shared<LeNet>(size); };
   task.augment = [](const torch::Tensor& inputs, at::Generator generator) {
     return augment_digits(inputs, {}, std::move(generator));
   };
-  task.load = [puzzles, context, sudoku] {
-    const auto parts = load_puzzles(puzzles, context);
-    return Splits{observed(parts.train, *sudoku), observed(parts.validation, *sudoku), observed(parts.test, *sudoku),
-                  parts.origin};
-  };
-  task.show_world = [size](Values world) { return rows_of(world, size); };
-  task.show_output = validity;
-  task.lay_out_world = [size](Values world) { return grid_of(world, size); };
-  task.name_variable = [size](std::int64_t cell) { return cell_name(cell, size); };
-  task.name_output = [sudoku](std::int64_t pair) {
-    const auto cells = sudoku->pairs()[static_cast<std::size_t>(pair)];
-    return fmt::format("{} and {} must differ", cell_name(cells[0], sudoku->size()),
-                       cell_name(cells[1], sudoku->size()));
-  };
-  task.draw = [sudoku](const torch::Tensor& inputs, Values read, Values explained) {
-    return puzzle_svg(*sudoku, inputs[0], read, explained);
-  };
-  task.question.assign(static_cast<std::size_t>(sudoku->outputs().variables()), 1);
-  task.read_output = [sudoku](const std::string& text) {
-    if (text != "valid")
-      throw UsageError(fmt::format("output '{}': the output that can be asked for is `valid`", text));
-    return std::vector<std::int64_t>(static_cast<std::size_t>(sudoku->outputs().variables()), 1);
-  };
+  task.load = [load, sudoku] { return load([&](const Puzzles& part) { return observed(part, *sudoku); }); };
+  task.presentation = std::make_shared<PuzzlesOnPaper>(sudoku);
   return task;
 }
 

@@ -1,5 +1,9 @@
 #include "anesi/tasks/warcraft/map_resnet.h"
 
+#include <algorithm>
+
+#include "anesi/core/rows.h"
+#include "anesi/exact/automaton.h"
 #include "anesi/tasks/warcraft/terrain.h"
 
 namespace anesi {
@@ -15,30 +19,31 @@ torch::Tensor MapResNet::forward(const torch::Tensor& inputs) {
   return network_(maps).view({batch, side_ * side_, 2}).softmax(2);
 }
 
-std::shared_ptr<const Automaton> PathMarks::automaton() const {
+std::shared_ptr<const Problem> path_marks(std::int64_t side) {
+  const auto marks = Space::uniform(side * side, 2);
   std::vector<ReadingStep> steps;
-  for (std::int64_t cell = 0; cell < marks_.variables(); ++cell) steps.push_back({{cell}, cell, 0});
-  return std::make_shared<Automaton>(ReadingOrder(marks_, marks_, std::move(steps)), 1, 0,
-                                     [](std::int64_t, Values read, std::int64_t) {
-                                       return Automaton::Move{read[0], 0};
-                                     });
+  for (std::int64_t cell = 0; cell < marks.variables(); ++cell) steps.push_back({{cell}, cell, 0});
+  return with(
+      make_problem(marks, marks, [](Values world, MutableValues output) { std::ranges::copy(world, output.begin()); }),
+      Automaton(ReadingOrder(marks, marks, std::move(steps)), 1, 0, [](std::int64_t, Values read, std::int64_t) {
+        return Automaton::Move{read[0], 0};
+      }));
 }
 
-Dataset marked_paths(Dataset maps, const GridWalk& walk) {
+std::shared_ptr<const Examples> marked_paths(const ImageExamples& maps, const GridWalk& walk) {
   auto marks = torch::zeros({maps.size(), walk.cells()}, torch::kInt64);
-  const auto paths = maps.outputs.contiguous();
+  const auto paths = maps.labels().outputs.contiguous();
   for (std::int64_t row = 0; row < maps.size(); ++row) {
-    const auto* const steps = paths.const_data_ptr<std::int64_t>() + row * paths.size(1);
     auto* const on_path = marks.mutable_data_ptr<std::int64_t>() + row * walk.cells();
     auto cell = walk.start;
     on_path[cell] = 1;
-    for (std::int64_t step = 0; step < paths.size(1) && steps[step] != kNone; ++step) {
-      cell = walk.step(cell, steps[step]);
+    for (const auto direction : row_of(paths, row)) {
+      if (direction == kNone) break;
+      cell = walk.step(cell, direction);
       on_path[cell] = 1;
     }
   }
-  maps.outputs = maps.worlds = marks;
-  return maps;
+  return std::make_shared<ImageExamples>(maps.pool(), maps.index(), marks, marks);
 }
 
 }  // namespace anesi

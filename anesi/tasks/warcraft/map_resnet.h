@@ -2,7 +2,8 @@
 #pragma once
 
 #include "anesi/core/problem.h"
-#include "anesi/data/dataset.h"
+#include "anesi/data/image_examples.h"
+#include "anesi/models/grid_walk.h"
 #include "anesi/models/resnet18.h"
 #include "anesi/perception/perception.h"
 
@@ -21,22 +22,9 @@ class MapResNet final : public Perception {
 };
 
 // The knowledge of such a network: none. The output is the world, one mark a cell.
-class PathMarks final : public Problem {
- public:
-  explicit PathMarks(std::int64_t side) : marks_(Space::uniform(side * side, 2)) {}
-
-  const Space& worlds() const override { return marks_; }
-  const Space& outputs() const override { return marks_; }
-  void apply(Values world, MutableValues output) const override {
-    std::copy(world.begin(), world.end(), output.begin());
-  }
-  std::shared_ptr<const Automaton> automaton() const override;
-
- private:
-  Space marks_;
-};
+std::shared_ptr<const Problem> path_marks(std::int64_t side);
 
 // The same maps, with the cells of each path for outputs and worlds.
-Dataset marked_paths(Dataset maps, const GridWalk& walk);
+std::shared_ptr<const Examples> marked_paths(const ImageExamples& maps, const GridWalk& walk);
 
 }  // namespace anesi

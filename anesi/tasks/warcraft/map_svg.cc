@@ -31,7 +31,7 @@ std::string line(const GridWalk& walk, const std::vector<std::int64_t>& path) {
 
 }  // namespace
 
-std::string map_svg(const GridWalk& walk, const PredictionPicture& picture) {
+std::string map_svg(const GridWalk& walk, const Picture& picture) {
   constexpr std::int64_t kCaption = 54;
   const auto whole = walk.side * kSide;
   auto text = fmt::format(
@@ -49,12 +49,12 @@ std::string map_svg(const GridWalk& walk, const PredictionPicture& picture) {
   text += fmt::format(
       "<image width='{0}' height='{0}' style='image-rendering:pixelated' href='data:image/png;base64,{1}'/>\n", whole,
       base64(png_of(pixels)));
-  const auto most = std::max(1e-12, *std::max_element(picture.matters.begin(), picture.matters.end()));
+  const auto most = picture.influence.empty() ? 1 : std::max(1e-12, *std::ranges::max_element(picture.influence));
   for (std::int64_t cell = 0; cell < walk.cells(); ++cell) {
     const auto place = static_cast<std::size_t>(cell);
     const auto x = cell % walk.side * kSide, y = cell / walk.side * kSide;
     text += fmt::format("<rect x='{}' y='{}' width='{}' height='{}' fill='#d0f' fill-opacity='{:.2f}'/>\n", x, y, kSide,
-                        kSide, 0.6 * picture.matters[place] / most);
+                        kSide, picture.influence.empty() ? 0 : 0.6 * picture.influence[place] / most);
     text +=
         fmt::format("<text x='{}' y='{}' fill='white' stroke='black' stroke-width='2' paint-order='stroke'>{}</text>\n",
                     x + 3, y + 13, kTerrainLetters[static_cast<std::size_t>(picture.read[place])]);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "anesi/core/error.h"
+#include "anesi/data/image_examples.h"
 #include "anesi/io/fail.h"
 #include "anesi/io/npy.h"
 #include "anesi/tasks/warcraft/terrain.h"
@@ -30,13 +31,10 @@ torch::Tensor pictures_of(const torch::Tensor& tiles, std::int64_t side) {
       .reshape({count, side * kTilePixels, side * kTilePixels, 3});
 }
 
-Dataset make_split(torch::Tensor tiles, const torch::Tensor& worlds, const torch::Tensor& outputs) {
-  Dataset data;
-  data.pool = std::move(tiles);
-  data.index = torch::arange(data.pool.size(0)).view({worlds.size(0), worlds.size(1)});
-  data.outputs = outputs;
-  data.worlds = worlds;
-  return data;
+std::shared_ptr<const Examples> make_split(torch::Tensor tiles, const torch::Tensor& worlds,
+                                           const torch::Tensor& outputs) {
+  auto index = torch::arange(tiles.size(0)).view({worlds.size(0), worlds.size(1)});
+  return std::make_shared<ImageExamples>(std::move(tiles), std::move(index), outputs, worlds);
 }
 
 std::string in_words(const torch::Tensor& array) {
@@ -80,7 +78,7 @@ torch::Tensor terrain_of(const torch::Tensor& costs, const std::filesystem::path
 // wrong.
 std::vector<std::int64_t> follow(const PathPlanning& problem, std::span<const std::uint8_t> marked,
                                  std::string& complaint) {
-  const auto walk = *problem.walk();
+  const auto& walk = problem.walk();
   std::vector<std::int64_t> path(static_cast<std::size_t>(problem.outputs().variables()), kNone);
   std::vector<bool> visited(marked.size(), false);
   auto left = std::ranges::count_if(marked, [](std::uint8_t mark) { return mark != 0; });
@@ -120,7 +118,7 @@ std::vector<std::int64_t> follow(const PathPlanning& problem, std::span<const st
 
 torch::Tensor paths_of(const PathPlanning& problem, const torch::Tensor& masks, const torch::Tensor& worlds,
                        const std::filesystem::path& path) {
-  const auto best = problem.apply_batch(worlds);
+  const auto best = problem.apply(worlds);
   auto outputs = torch::empty_like(best);
   const auto cells = static_cast<std::size_t>(worlds.size(1)), steps = static_cast<std::size_t>(outputs.size(1));
   const auto* const marks = masks.const_data_ptr<std::uint8_t>();
@@ -145,7 +143,7 @@ constexpr std::array<const char*, 3> kSplits{"train", "val", "test"};
 }  // namespace
 
 Splits draw_maps(const PathPlanning& problem, const MapSizes& sizes, std::uint64_t seed) {
-  const auto side = problem.walk()->side;
+  const auto side = problem.walk().side;
   const auto draw = [&](std::int64_t count, std::uint64_t part) {
     const auto terrain = grow_terrain(count, side, 3 * seed + part);
     const auto worlds = terrain.flatten(1).to(torch::kInt64);
@@ -156,13 +154,13 @@ Splits draw_maps(const PathPlanning& problem, const MapSizes& sizes, std::uint64
       const auto pictures = paint_terrain(terrain.slice(0, begin, end), 3 * seed + part, begin);
       tiles.slice(0, begin * side * side, end * side * side).copy_(tiles_of(pictures));
     }
-    return make_split(tiles, worlds, problem.apply_batch(worlds));
+    return make_split(tiles, worlds, problem.apply(worlds));
   };
   return {draw(sizes.train, 0), draw(sizes.validation, 1), draw(sizes.test, 2), "maps drawn by a program"};
 }
 
 Splits read_maps(const PathPlanning& problem, const std::filesystem::path& directory) {
-  const auto side = problem.walk()->side, pixels = side * kTilePixels;
+  const auto side = problem.walk().side, pixels = side * kTilePixels;
   Splits splits;
   splits.origin = "maps from " + directory.string();
   for (const std::string split : kSplits) {
@@ -179,20 +177,20 @@ Splits read_maps(const PathPlanning& problem, const std::filesystem::path& direc
 }
 
 void write_maps(const PathPlanning& problem, const Splits& splits, const std::filesystem::path& directory) {
-  const auto walk = *problem.walk();
+  const auto& walk = problem.walk();
   std::filesystem::create_directories(directory);
-  const std::array<const Dataset*, 3> parts{&splits.train, &splits.validation, &splits.test};
+  const std::array parts{splits.train, splits.validation, splits.test};
   const auto costs = torch::tensor(std::vector<double>(kTerrainCosts.begin(), kTerrainCosts.end())) / 10;
   for (std::size_t part = 0; part < parts.size(); ++part) {
-    const auto& data = *parts[part];
+    const auto& data = dynamic_cast<const ImageExamples&>(*parts[part]);
     const auto file = [&](const char* what) { return directory / (std::string(kSplits[part]) + "_" + what + ".npy"); };
     const auto count = data.size();
-    write_npy(file("maps"), pictures_of(data.pool.index_select(0, data.index.view(-1)), walk.side));
+    write_npy(file("maps"), pictures_of(data.pool().index_select(0, data.index().view(-1)), walk.side));
     write_npy(file("vertex_weights"),
-              costs.index_select(0, data.worlds.reshape(-1)).view({count, walk.side, walk.side}).to(torch::kFloat16));
+              costs.index_select(0, data.worlds().reshape(-1)).view({count, walk.side, walk.side}).to(torch::kFloat16));
     auto masks = torch::zeros({count, walk.cells()}, torch::kUInt8);
     auto marks = masks.accessor<std::uint8_t, 2>();
-    const auto outputs = data.outputs.contiguous();
+    const auto outputs = data.labels().outputs.contiguous();
     const auto steps = outputs.accessor<std::int64_t, 2>();
     for (std::int64_t map = 0; map < count; ++map) {
       auto cell = walk.start;

@@ -10,7 +10,7 @@
 
 #include <filesystem>
 
-#include "anesi/data/dataset.h"
+#include "anesi/core/examples.h"
 #include "anesi/tasks/warcraft/path_planning.h"
 
 namespace anesi {

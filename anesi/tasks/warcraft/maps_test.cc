@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "anesi/core/error.h"
+#include "anesi/data/image_examples.h"
 #include "anesi/io/files.h"
 #include "anesi/io/npy.h"
 
@@ -22,6 +23,10 @@ class WarcraftMaps : public testing::Test {
     return "no error";
   }
 
+  static std::shared_ptr<const ImageExamples> images(const std::shared_ptr<const Examples>& examples) {
+    return std::dynamic_pointer_cast<const ImageExamples>(examples);
+  }
+
   // Changes one of the files.
   void spoil(const std::string& name, const std::function<torch::Tensor(torch::Tensor)>& change) const {
     const auto path = directory_.path() / name;
@@ -35,15 +40,15 @@ class WarcraftMaps : public testing::Test {
 
 TEST_F(WarcraftMaps, ReadBackWhatWasWritten) {
   const auto read = read_maps(problem_, directory_.path());
-  for (const auto& [one, other] :
-       {std::pair(&drawn_.train, &read.train), std::pair(&drawn_.validation, &read.validation),
-        std::pair(&drawn_.test, &read.test)}) {
-    EXPECT_TRUE(torch::equal(one->pool, other->pool));
-    EXPECT_TRUE(torch::equal(one->index, other->index));
-    EXPECT_TRUE(torch::equal(one->worlds, other->worlds));
-    EXPECT_TRUE(torch::equal(one->outputs, other->outputs));
+  for (const auto& [one, other] : {std::pair(images(drawn_.train), images(read.train)),
+                                   std::pair(images(drawn_.validation), images(read.validation)),
+                                   std::pair(images(drawn_.test), images(read.test))}) {
+    EXPECT_TRUE(torch::equal(one->pool(), other->pool()));
+    EXPECT_TRUE(torch::equal(one->index(), other->index()));
+    EXPECT_TRUE(torch::equal(one->worlds(), other->worlds()));
+    EXPECT_TRUE(torch::equal(one->labels().outputs, other->labels().outputs));
   }
-  EXPECT_FALSE(torch::equal(drawn_.validation.worlds, drawn_.test.worlds));
+  EXPECT_FALSE(torch::equal(drawn_.validation->worlds(), drawn_.test->worlds()));
 }
 
 TEST_F(WarcraftMaps, SayWhatIsWrong) {

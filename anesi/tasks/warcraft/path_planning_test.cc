@@ -2,21 +2,22 @@
 
 #include <gtest/gtest.h>
 
+#include "anesi/check/problem_check.h"
+#include "anesi/core/given.h"
+#include "anesi/core/rows.h"
+#include "anesi/core/score.h"
 #include "anesi/core/seeded.h"
+#include "anesi/models/trace.h"
 #include "anesi/tasks/warcraft/shortest_path.h"
 #include "anesi/tasks/warcraft/terrain.h"
 
 namespace anesi {
 namespace {
 
-Values row_of(const torch::Tensor& matrix, std::int64_t row) {
-  return {matrix.const_data_ptr<std::int64_t>() + row * matrix.size(1), static_cast<std::size_t>(matrix.size(1))};
-}
-
 TEST(PathPlanning, GivesAPathOfTheLeastCost) {
   const PathPlanning problem(7);
   const auto worlds = torch::randint(0, kTerrains, {300, 49}, seeded(1), torch::kInt64);
-  const auto outputs = problem.apply_batch(worlds);
+  const auto outputs = problem.apply(worlds);
   ShortestPaths paths(7);
   for (std::int64_t row = 0; row < 300; ++row) {
     const auto world = row_of(worlds, row), output = row_of(outputs, row);
@@ -25,7 +26,7 @@ TEST(PathPlanning, GivesAPathOfTheLeastCost) {
     for (const auto terrain : world) costs.push_back(kTerrainCosts[static_cast<std::size_t>(terrain)]);
     paths.solve(costs, 48);
     EXPECT_EQ(problem.cost(world, output), paths.cost(0));
-    EXPECT_TRUE(std::ranges::equal(output, apply_checked(problem, world)));
+    EXPECT_TRUE(std::ranges::equal(output, apply_to(problem, world)));
   }
 }
 
@@ -40,7 +41,7 @@ TEST(PathPlanning, HasRoomForTheLongestPath) {
       world[static_cast<std::size_t>(row * kSide + column)] = gap ? 0 : 4;
     }
   }
-  const auto output = apply_checked(problem, world);
+  const auto output = apply_to(problem, world);
   EXPECT_NE(problem.cost(world, output), kNone);
   for (const std::int64_t side : {1, 2, 12, 30}) EXPECT_GE(PathPlanning(side).outputs().variables(), side - 1);
 }
@@ -51,6 +52,48 @@ TEST(PathPlanning, TellsWhatIsNoPath) {
   EXPECT_EQ(problem.cost(world, std::vector<std::int64_t>{7, 7, kNone}), 36);
   EXPECT_EQ(problem.cost(world, std::vector<std::int64_t>{7, kNone, kNone}), kNone);
   EXPECT_EQ(problem.cost(world, std::vector<std::int64_t>{0, 7, 7}), kNone);
+}
+
+// Whatever it tells of itself is true of it; its pruner may allow more, and says so.
+TEST(PathPlanning, PassesTheDoctor) {
+  for (const auto& finding : check_problem(PathPlanning(4))) {
+    EXPECT_TRUE(finding.good) << finding.name << ": " << finding.words;
+  }
+}
+
+TEST(PathPlanning, ScoresPathsByWhatTheyCostMoreAndByTheCellsTheyDoNotShare) {
+  const PathPlanning problem(3);
+  const auto worlds = torch::ones({3, 9}, torch::kInt64);
+  // Straight along the diagonal; around the corner, which costs a cell more; and no path at all.
+  const auto paths = torch::tensor({{7L, 7L, kNone}, {4L, 7L, 6L}, {7L, kNone, kNone}});
+  auto outputs = torch::full({3, problem.outputs().variables()}, kNone, torch::kInt64);
+  outputs.slice(1, 0, 3) = paths;
+  EXPECT_TRUE(torch::equal(problem.apply(worlds)[0], outputs[0]));
+  const auto regrets = regret(problem, worlds, outputs);
+  EXPECT_EQ(regrets[0].item<double>(), 0);
+  EXPECT_EQ(regrets[1].item<double>(), 12);  // tenths
+  EXPECT_TRUE(std::isinf(regrets[2].item<double>()));
+  const auto wanted = outputs[0].expand_as(outputs);
+  EXPECT_TRUE(torch::equal(distance(problem, outputs, wanted), torch::tensor({0.0F, 3.0F, 1.0F})));
+}
+
+TEST(PathPlanning, PlansBetweenWhateverEndsAreGivenAndTellsTheDirectionFromEveryCell) {
+  const PathPlanning problem(5);
+  const auto worlds = torch::randint(0, kTerrains, {40, 25}, seeded(2), torch::kInt64);
+  const auto given = problem.facts().find<Given>()->draw(40, seeded(3));
+  const auto outputs = problem.apply(worlds, given);
+  EXPECT_TRUE((regret(problem, worlds, outputs, given) == 0).all().item<bool>());
+  const auto trace = problem.facts().find<Trace>()->of(worlds, given);
+  for (std::int64_t row = 0; row < 40; ++row) {
+    auto cell = given[row][0].item<std::int64_t>();
+    for (const auto direction : values_of(outputs[row])) {
+      if (direction == kNone) break;
+      ASSERT_EQ(trace[row][cell].item<std::int64_t>(), direction);
+      cell = problem.walk().step(cell, direction);
+    }
+    EXPECT_EQ(cell, given[row][1].item<std::int64_t>());
+    EXPECT_EQ(trace[row][cell].item<std::int64_t>(), kUnset);
+  }
 }
 
 }  // namespace

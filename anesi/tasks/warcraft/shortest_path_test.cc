@@ -6,6 +6,8 @@
 #include <limits>
 #include <random>
 
+#include "anesi/testing/random.h"
+
 namespace anesi {
 namespace {
 
@@ -35,9 +37,8 @@ class ShortestPathsOfSide : public testing::TestWithParam<std::int64_t> {};
 INSTANTIATE_TEST_SUITE_P(Sides, ShortestPathsOfSide, testing::Values(1, 2, 3, 5, 12));
 
 TEST_P(ShortestPathsOfSide, AreShortestAndTakeTheFirstOfEqualDirections) {
-  const auto seed = std::random_device{}();
-  SCOPED_TRACE(seed);
-  std::mt19937 random(seed);
+  const toys::RandomSeed seed;
+  std::mt19937_64 random(seed);
   ShortestPaths paths(GetParam());
   for (int round = 0; round < 50; ++round) {
     GridWalk grid{.side = GetParam()};

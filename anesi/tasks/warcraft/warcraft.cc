@@ -2,7 +2,9 @@
 // paths.
 #include <fmt/format.h>
 
-#include "anesi/core/error.h"
+#include <array>
+
+#include "anesi/data/image_examples.h"
 #include "anesi/perception/tile_cnn.h"
 #include "anesi/tasks/task.h"
 #include "anesi/tasks/warcraft/map_resnet.h"
@@ -15,14 +17,17 @@
 namespace anesi {
 namespace {
 
+enum class MapReader { kCells, kMap };
+constexpr std::array<std::string_view, 2> names_of(MapReader) { return {"cells", "map"}; }
+
 struct WarcraftOptions {
   std::int64_t size = 12, window = 12, maps = 10000, tests = 1000;
-  std::string reader = "cells";
+  MapReader reader = MapReader::kCells;
 
   void describe(OptionTable& table) {
     table.add("size", size, {2, 100}, "cells of a side (the paper's maps have 12 and 30)");
     table.add("window", window, {2, 100}, "cells of a side of the windows that train.pieces learns from");
-    table.add("reader", reader, {"cells", "map"},
+    table.add("reader", reader,
               "what perception looks at: each cell, or the whole map at once (a baseline without knowledge)");
     table.add("maps", maps, {1, 10000000}, "maps that are drawn to learn from");
     table.add("tests", tests, {1, 10000000}, "maps that are drawn to test on, and as many to validate on");
@@ -73,7 +78,7 @@ const std::vector<Preset> kPresets{
     {"paper",
      "the paper's: a ResNet18 that is asked at every step, learned beforehand on a fixed Dirichlet",
      {"q.architecture=resnet", "prior.kind=fixed", "prior.concentration=0.005", "q.pretrain=185000", "q.samples=200",
-      "q.lr=0.00025", "q.schedule=constant", "q.frozen=true", "q.queries=false", "train.batch=70", "train.epochs=1",
+      "q.lr=0.00025", "q.schedule=constant", "q.frozen=true", "q.given=false", "train.batch=70", "train.epochs=1",
       "train.lr=0.0084", "train.schedule=constant", "eval.beam=1", "eval.prune=true"}},
     {"resnet",
      "a ResNet18 that looks at whole maps and marks the path, without knowledge",
@@ -106,65 +111,72 @@ std::string show_path(Values path) {
   return text;
 }
 
+class MapsOnPaper final : public Presentation {
+ public:
+  explicit MapsOnPaper(const GridWalk& walk) : walk_(walk) {}
+
+  std::string layout(Values world) const override {
+    std::string text;
+    for (std::size_t cell = 0; cell < world.size(); ++cell) {
+      if (cell > 0 && cell % static_cast<std::size_t>(walk_.side) == 0) text += '\n';
+      text += kTerrainLetters[static_cast<std::size_t>(world[cell])];
+    }
+    return text;
+  }
+  std::string value(std::int64_t /*cell*/, std::int64_t value) const override {
+    static const std::array<std::string, kTerrains> kNames{"grass", "ground", "trees", "water", "rocks"};
+    return kNames.at(static_cast<std::size_t>(value));
+  }
+  std::string output(Values output) const override { return show_path(output); }
+  std::string variable(std::int64_t cell) const override {
+    return fmt::format("row {} column {}", cell / walk_.side + 1, cell % walk_.side + 1);
+  }
+  std::optional<std::string> draw(const Picture& picture) const override { return map_svg(walk_, picture); }
+
+ private:
+  GridWalk walk_;
+};
+
 Splits load_maps(const PathPlanning& problem, const WarcraftOptions& options, const TaskContext& context) {
   // A directory of digits (ANESI_DATA may name one) is not meant for this task.
   const bool reads = context.data && !std::filesystem::exists(*context.data / "train-images-idx3-ubyte");
   auto splits = reads ? read_maps(problem, *context.data)
                       : draw_maps(problem, {.train = options.maps, .validation = options.tests, .test = options.tests},
                                   context.seed);
-  if (!context.validation) splits.validation = {};
+  if (!context.validation) splits.validation = nullptr;
   return splits;
 }
 
 Task make_warcraft(const WarcraftOptions& options, const TaskContext& context) {
   Task task;
-  if (options.reader == "map") {
-    const auto side = options.size;
-    task.problem = std::make_unique<PathMarks>(side);
+  const auto side = options.size, window = std::min(options.window, options.size);
+  const auto problem = std::make_shared<const PathPlanning>(side);
+  if (options.reader == MapReader::kMap) {
+    task.problem = path_marks(side);
     task.make_perception = [side] { return std::make_shared<MapResNet>(side); };
-    task.load = [options, context] {
-      const PathPlanning problem(options.size);
-      auto splits = load_maps(problem, options, context);
+    task.load = [problem, options, context] {
+      auto splits = load_maps(*problem, options, context);
       for (auto* part : {&splits.train, &splits.validation, &splits.test}) {
-        if (part->size() > 0) *part = marked_paths(*part, *problem.walk());
+        if (*part) *part = marked_paths(dynamic_cast<const ImageExamples&>(**part), problem->walk());
       }
       return splits;
     };
     return task;
   }
-  const auto side = options.size, window = std::min(options.window, options.size);
-  task.problem = std::make_unique<PathPlanning>(side);
-  task.piece = std::make_unique<PathPlanning>(window);
-  task.draw_pieces = [side, window, steps = task.piece->outputs().variables()](
-                         const Dataset& data, const torch::Tensor& rows, at::Generator generator) {
-    return draw_windows(data, rows, *PathPlanning(side).walk(), window, steps, std::move(generator));
-  };
+  const auto piece = std::make_shared<const PathPlanning>(window);
+  task.problem = problem;
+  task.pieces =
+      Pieces{piece, [problem, piece](const Examples& examples, const torch::Tensor& rows, at::Generator generator) {
+               return draw_windows(examples, rows, problem->walk(), piece->walk().side, piece->outputs().variables(),
+                                   std::move(generator));
+             }};
   task.make_perception = [] { return std::make_shared<TileCnn>(kTerrains); };
-  task.load = [options, context] { return load_maps(PathPlanning(options.size), options, context); };
-  task.lay_out_world = [side](Values world) {
-    std::string text;
-    for (std::size_t cell = 0; cell < world.size(); ++cell) {
-      if (cell > 0 && cell % static_cast<std::size_t>(side) == 0) text += '\n';
-      text += kTerrainLetters[static_cast<std::size_t>(world[cell])];
-    }
-    return text;
-  };
-  task.name_value = [](std::int64_t value) {
-    static const std::array<std::string, kTerrains> kNames{"grass", "ground", "trees", "water", "rocks"};
-    return kNames.at(static_cast<std::size_t>(value));
-  };
-  task.show_output = show_path;
-  task.name_variable = [side](std::int64_t cell) {
-    return fmt::format("row {} column {}", cell / side + 1, cell % side + 1);
-  };
-  task.draw_prediction = [side](const PredictionPicture& picture) {
-    return map_svg(*PathPlanning(side).walk(), picture);
-  };
-  task.export_data = [options, context](const std::filesystem::path& directory) {
+  task.load = [problem, options, context] { return load_maps(*problem, options, context); };
+  task.presentation = std::make_shared<MapsOnPaper>(problem->walk());
+  task.export_data = [problem, options, context](const std::filesystem::path& directory) {
     auto all = context;
     all.validation = true;
-    const PathPlanning problem(options.size);
-    write_maps(problem, load_maps(problem, options, all), directory);
+    write_maps(*problem, load_maps(*problem, options, all), directory);
   };
   return task;
 }

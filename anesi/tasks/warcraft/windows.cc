@@ -28,14 +28,14 @@ struct Extent {
 
 }  // namespace
 
-Batch draw_windows(const Dataset& maps, const torch::Tensor& rows, const GridWalk& walk, std::int64_t side,
+Batch draw_windows(const Examples& maps, const torch::Tensor& rows, const GridWalk& walk, std::int64_t side,
                    std::int64_t steps, at::Generator generator) {
   SplitMix random(draw_seed(std::move(generator)));
   const auto batch = rows.size(0);
   auto cells = torch::empty({batch, side * side}, torch::kInt64);  // of the map, for each cell of the window
   auto outputs = torch::full({batch, steps}, kNone, torch::kInt64);
-  auto queries = torch::empty({batch, 2}, torch::kInt64);
-  const auto paths = maps.outputs.index_select(0, rows);
+  auto given = torch::empty({batch, 2}, torch::kInt64);
+  const auto paths = maps.labels().outputs.index_select(0, rows);
   for (std::int64_t example = 0; example < batch; ++example) {
     const auto* const directions = paths.const_data_ptr<std::int64_t>() + example * paths.size(1);
     std::vector<std::int64_t> path{walk.start};
@@ -58,13 +58,13 @@ Batch draw_windows(const Dataset& maps, const torch::Tensor& rows, const GridWal
       of_map[cell] = (top + cell / side) * walk.side + left + cell % side;
     }
     std::copy(directions + begin, directions + end - 1, outputs.mutable_data_ptr<std::int64_t>() + example * steps);
-    queries.mutable_data_ptr<std::int64_t>()[2 * example] = within(path[begin]);
-    queries.mutable_data_ptr<std::int64_t>()[2 * example + 1] = within(path[end - 1]);
+    given.mutable_data_ptr<std::int64_t>()[2 * example] = within(path[begin]);
+    given.mutable_data_ptr<std::int64_t>()[2 * example + 1] = within(path[end - 1]);
   }
-  const auto inputs = maps.variables(rows.repeat_interleave(side * side), cells.view(-1));  // [batch * cells, 1, …]
+  const auto inputs = maps.inputs_of(rows.repeat_interleave(side * side), cells.view(-1));  // [batch * cells, 1, …]
   std::vector<std::int64_t> shape{batch, side * side};
   shape.insert(shape.end(), inputs.sizes().begin() + 2, inputs.sizes().end());
-  return {inputs.view(shape), Observations(outputs, {}, queries), maps.worlds.index_select(0, rows).gather(1, cells)};
+  return {inputs.view(shape), Observations(outputs, {}, given), maps.worlds().index_select(0, rows).gather(1, cells)};
 }
 
 }  // namespace anesi

@@ -5,14 +5,14 @@
 // size whatever the size of the maps, and q, which plans between any two cells, needs to be good at that size alone.
 #pragma once
 
-#include "anesi/core/grid_walk.h"
-#include "anesi/data/dataset.h"
+#include "anesi/core/examples.h"
+#include "anesi/models/grid_walk.h"
 
 namespace anesi {
 
 // For each of the rows a window of `side` x `side` cells around a random piece of its path: the cells' tiles, the piece
-// as output, and its two ends, in cells of the window, as query. Maps must be at least that large.
-Batch draw_windows(const Dataset& maps, const torch::Tensor& rows, const GridWalk& walk, std::int64_t side,
+// as output, and its two ends, in cells of the window, as what is given. Maps must be at least that large.
+Batch draw_windows(const Examples& maps, const torch::Tensor& rows, const GridWalk& walk, std::int64_t side,
                    std::int64_t steps, at::Generator generator);
 
 }  // namespace anesi

@@ -15,18 +15,18 @@ TEST_P(Windows, HoldPiecesThatAreThemselvesWhatTheSolverFinds) {
   const PathPlanning problem(12), piece(GetParam());
   const auto maps = draw_maps(problem, {.train = 200, .validation = 1, .test = 1}, 3).train;
   const auto windows =
-      draw_windows(maps, torch::arange(200), *problem.walk(), GetParam(), piece.outputs().variables(), seeded(4));
+      draw_windows(*maps, torch::arange(200), problem.walk(), GetParam(), piece.outputs().variables(), seeded(4));
   EXPECT_EQ(windows.inputs.sizes(), (std::vector<std::int64_t>{200, GetParam() * GetParam(), 3, 8, 8}));
-  EXPECT_TRUE(torch::equal(piece.answer(windows.worlds, windows.observations.queries), windows.observations.outputs));
+  EXPECT_TRUE(torch::equal(piece.apply(windows.worlds, windows.observations.given), windows.observations.outputs));
 }
 
 TEST(WindowsOfMaps, OfTheirSizeShowAllOfThem) {
   const PathPlanning problem(12);
   const auto maps = draw_maps(problem, {.train = 20, .validation = 1, .test = 1}, 5).train;
   const auto windows =
-      draw_windows(maps, torch::arange(20), *problem.walk(), 12, problem.outputs().variables(), seeded(6));
-  EXPECT_TRUE(torch::equal(windows.inputs, maps.batch(0, 20).inputs));
-  EXPECT_TRUE(torch::equal(windows.worlds, maps.worlds));
+      draw_windows(*maps, torch::arange(20), problem.walk(), 12, problem.outputs().variables(), seeded(6));
+  EXPECT_TRUE(torch::equal(windows.inputs, maps->batch(0, 20).inputs));
+  EXPECT_TRUE(torch::equal(windows.worlds, maps->worlds()));
 }
 
 }  // namespace

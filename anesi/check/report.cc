@@ -1,0 +1,25 @@
+#include "anesi/check/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace anesi {
+
+CheckReport::CheckReport() {
+  for (const auto* key : {"pruner_exact", "tv_prior", "tv_perceived", "kl_prior", "kl_perceived", "mpe_agreement",
+                          "satisfied", "exploitable"}) {
+    figures_[key] = nullptr;
+  }
+}
+
+bool CheckReport::good() const { return std::ranges::all_of(lines_, &Finding::good); }
+
+nlohmann::ordered_json CheckReport::to_json() const {
+  auto json = figures_;
+  json["notes"] = nlohmann::ordered_json::array();
+  for (const auto& line : lines_) json["notes"].push_back(fmt::format("{}: {}", line.name, line.words));
+  return json;
+}
+
+}  // namespace anesi

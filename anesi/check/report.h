@@ -1,0 +1,31 @@
+// What an examination of a problem and its q found, as lines for people and figures for programs.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "anesi/check/problem_check.h"
+
+namespace anesi {
+
+class CheckReport {
+ public:
+  // Every figure that programs look for is there, null until it is set.
+  CheckReport();
+
+  void set(const std::string& key, nlohmann::ordered_json value) { figures_[key] = std::move(value); }
+  void line(bool good, const std::string& name, const std::string& words) { lines_.push_back({name, good, words}); }
+
+  // Whether nothing is wrong.
+  bool good() const;
+  const std::vector<Finding>& lines() const { return lines_; }
+  // The figures, and the lines as `notes`.
+  nlohmann::ordered_json to_json() const;
+
+ private:
+  std::vector<Finding> lines_;
+  nlohmann::ordered_json figures_;
+};
+
+}  // namespace anesi

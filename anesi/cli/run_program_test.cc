@@ -1,0 +1,47 @@
+#include "anesi/cli/run_program.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "anesi/core/error.h"
+#include "anesi/io/files.h"
+
+namespace anesi {
+namespace {
+
+using std::chrono::milliseconds;
+
+class RunProgram : public ::testing::Test {
+ protected:
+  std::string error_of(const std::vector<std::string>& command, milliseconds timeout = milliseconds(20'000)) {
+    try {
+      run_program(command, directory_.path(), timeout);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(RunProgram, RunsInTheDirectoryWithoutAShell) {
+  EXPECT_EQ(error_of({"touch", "a b; $HOME"}), "no error");
+  EXPECT_EQ(read_file(directory_.path() / "a b; $HOME"), "");
+}
+
+TEST_F(RunProgram, SaysHowItFailed) {
+  EXPECT_EQ(error_of({"sh", "-c", "exit 3"}), "sh: failed with status 3");
+  EXPECT_EQ(error_of({"sh", "-c", "kill -9 $$"}), "sh: killed by signal 9");
+  EXPECT_EQ(error_of({"no-such-program"}), "no-such-program: cannot run: No such file or directory");
+}
+
+TEST_F(RunProgram, StopsWhatTakesTooLong) {
+  EXPECT_EQ(error_of({"sh", "-c", "sleep 60; true"}, milliseconds(100)), "sh: stopped after 0.1 s without an end");
+}
+
+}  // namespace
+}  // namespace anesi

@@ -1,0 +1,39 @@
+#include "anesi/losses/losses.h"
+
+#include "anesi/losses/exact.h"
+
+namespace anesi {
+
+Registry<LossEntry>& losses() {
+  static Registry<LossEntry> all("loss");
+  return all;
+}
+
+namespace {
+
+std::unique_ptr<Loss> make_amortized(const LossParts& parts) {
+  return std::make_unique<AmortizedLoss>(parts.problem, parts.model, parts.make_prior(parts.problem->worlds()),
+                                         parts.options.q, parts.generator);
+}
+
+std::unique_ptr<Loss> make_rloo(const LossParts& parts) {
+  return std::make_unique<RlooLoss>(parts.problem, parts.options.rloo, parts.generator);
+}
+
+ANESI_LOSS("amortized",
+           LossEntry{.summary = "through a q that learns from samples of c", .learns_q = true, .make = make_amortized});
+ANESI_LOSS("exact", LossEntry{.summary = "through exact inference, where the problem allows it",
+                              .exact = true,
+                              .make = [](const LossParts& parts) { return std::make_unique<ExactLoss>(parts.model); }});
+ANESI_LOSS("rloo", LossEntry{.summary = "by drawing worlds and applying c: REINFORCE with a leave-one-out baseline",
+                             .through_q = false,
+                             .make = make_rloo});
+ANESI_LOSS("amortized+rloo", LossEntry{.summary = "through q and by drawing worlds at once",
+                                       .learns_q = true,
+                                       .make = [](const LossParts& parts) {
+                                         return std::make_unique<SumOfLosses>(make_amortized(parts), make_rloo(parts),
+                                                                              parts.options.rloo.weight);
+                                       }});
+
+}  // namespace
+}  // namespace anesi

@@ -1,0 +1,45 @@
+#include "anesi/losses/observed_log_prob.h"
+
+#include "anesi/core/beliefs.h"
+#include "anesi/core/space.h"
+
+namespace anesi {
+namespace {
+
+// log q(w|y,P) of worlds that are known altogether, [batch].
+torch::Tensor whole_world_log_prob(const InferenceModel& model, const torch::Tensor& beliefs, const Observations& seen,
+                                   const Pruning* pruning) {
+  if (model.explanation) return log_prob(*model.explanation, {beliefs, seen.outputs, seen.given}, seen.worlds, pruning);
+  const auto of_world = model.prediction->log_prob({clamped(beliefs, seen.worlds), {}, seen.given}, seen.outputs);
+  const auto of_belief = model.prediction->log_prob({beliefs, {}, seen.given}, seen.outputs);
+  return world_log_prob(beliefs, seen.worlds) + of_world - of_belief;
+}
+
+}  // namespace
+
+torch::Tensor observed_log_prob(const InferenceModel& model, const torch::Tensor& beliefs,
+                                const Observations& observations, const Pruning* pruning, bool prunes_prediction) {
+  const auto predicted = [&](const torch::Tensor& believed, const Observations& seen) {
+    return seen.log_prob(
+        log_prob(*model.prediction, {believed, {}, seen.given}, seen.outputs, prunes_prediction ? pruning : nullptr));
+  };
+  if (!observations.worlds.defined()) return predicted(beliefs, observations);
+  if (!observations.outputs.defined()) return known_log_prob(beliefs, observations.worlds);
+
+  auto whole = (observations.worlds != kUnset).all(1);
+  if (observations.holds.defined()) whole = whole.logical_and(observations.holds);
+  std::vector<torch::Tensor> rows, parts;
+  if (const auto some = whole.nonzero().squeeze(1); some.size(0) > 0) {
+    rows.push_back(some);
+    parts.push_back(whole_world_log_prob(model, beliefs.index_select(0, some), observations.rows(some), pruning));
+  }
+  if (const auto some = whole.logical_not().nonzero().squeeze(1); some.size(0) > 0) {
+    const auto seen = observations.rows(some);
+    const auto believed = beliefs.index_select(0, some);
+    rows.push_back(some);
+    parts.push_back(known_log_prob(believed, seen.worlds) + predicted(clamped(believed, seen.worlds), seen));
+  }
+  return torch::cat(parts).index_select(0, torch::cat(rows).argsort());
+}
+
+}  // namespace anesi

@@ -1,0 +1,36 @@
+// How good a predictor is on labelled examples.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace anesi {
+
+// Shares are from 0 to 1; NaN where they mean nothing.
+struct Evaluation {
+  std::int64_t examples = 0;
+  double symbolic = 0;                 // c(argmax p(w|P)) is the label
+  double neural = 0;                   // the most likely output of q, by beam search, is the label
+  double per_variable = 0;             // world variables read right, where the true worlds are known
+  double nll = 0;                      // mean of -log q(label|P)
+  double ece = 0;                      // expected calibration error of the neural prediction's probability, 15 bins
+  std::optional<double> explanation;   // world variables right in the most probable explanation of the prediction
+  std::optional<double> satisfied;     // sampled explanations that give the predicted output
+  std::int64_t sampled = 0;            // how many were sampled
+  std::optional<double> decided;       // whether the output holds, by score and threshold, is what the label says
+  double accuracy = 0;                 // the headline: one of symbolic, neural and decided, by the predictor's options
+  std::optional<double> ms_per_query;  // one example from input to neural prediction, batch of one
+};
+
+struct EvaluateSettings {
+  std::int64_t beam = 0;          // width of the beam; 0: the predictor's own
+  std::int64_t explanations = 0;  // sampled for each example, where q explains; 0: none, and no accuracy of them
+  bool time_queries = false;
+};
+
+// Expected calibration error (Naeini et al. 2015) of confidences [n] against whether each was right, bool [n].
+double expected_calibration_error(const torch::Tensor& confidence, const torch::Tensor& right, std::int64_t bins = 15);
+
+}  // namespace anesi

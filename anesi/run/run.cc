@@ -1,0 +1,145 @@
+#include "anesi/run/run.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "anesi/core/error.h"
+#include "anesi/io/safetensors.h"
+
+namespace anesi {
+namespace {
+
+void append_line(const std::filesystem::path& path, const std::string& line) {
+  std::ofstream file(path, std::ios::app);
+  file << line << '\n' << std::flush;
+  if (!file) throw Error(fmt::format("{}: cannot write: {}", path.string(), std::generic_category().message(errno)));
+}
+
+nlohmann::json number_or_null(double value) { return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(); }
+
+}  // namespace
+
+Run Run::create(const std::filesystem::path& directory, const Configuration& configuration) {
+  std::error_code failure;
+  std::filesystem::create_directories(directory, failure);
+  if (failure) throw Error(fmt::format("{}: cannot make the directory: {}", directory.string(), failure.message()));
+  DirectoryLock lock(directory);
+  if (std::filesystem::exists(directory / "config.toml")) {
+    throw Error(fmt::format("{}: holds a run already; go on with it by --resume {} or choose another --out",
+                            directory.string(), directory.string()));
+  }
+  write_file_atomically(directory / "config.toml", configuration.table().to_toml());
+  return Run(directory, std::move(lock));
+}
+
+Run Run::open(const std::filesystem::path& directory) {
+  if (!std::filesystem::exists(directory / "config.toml")) {
+    throw UsageError(fmt::format("{}: there is no run here (no config.toml)", directory.string()));
+  }
+  DirectoryLock lock(directory);
+  return Run(directory, std::move(lock));
+}
+
+std::unique_ptr<Configuration> Run::configuration() const {
+  const auto path = directory_ / "config.toml";
+  return Configuration::from_toml(read_file(path), path.string());
+}
+
+void Run::save_checkpoint(const Training& training) const {
+  const auto folder = directory_ / "checkpoint";
+  std::filesystem::create_directories(folder);
+  auto state = training.trainer().state();
+  state["data"] = training.data_fingerprint();
+  write_safetensors(folder / "state.safetensors", state, {{"format", "anesi checkpoint"}});
+}
+
+bool Run::load_checkpoint(Training& training) const {
+  const auto path = directory_ / "checkpoint" / "state.safetensors";
+  if (!std::filesystem::exists(path)) return false;
+  try {
+    const auto state = read_safetensors(path).tensors;
+    const auto data = state.find("data");
+    if (data == state.end()) throw Error("checkpoint: what tells its data apart is missing");
+    if (!torch::equal(data->second, training.data_fingerprint())) {
+      throw Error("the data are not those that the run was started on; give the same --data");
+    }
+    training.trainer().load_state(state);
+  } catch (const std::exception& error) {
+    const std::string what = error.what();
+    throw Error(what.find(path.string()) != std::string::npos ? what : fmt::format("{}: {}", path.string(), what));
+  }
+  return true;
+}
+
+void Run::save_result(const nlohmann::ordered_json& figures) const {
+  write_file_atomically(directory_ / "result.json", figures.dump(2) + "\n");
+}
+
+std::optional<nlohmann::ordered_json> Run::result() const {
+  const auto path = directory_ / "result.json";
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  auto figures = nlohmann::ordered_json::parse(read_file(path), nullptr, /*allow_exceptions=*/false);
+  if (!figures.is_object()) throw Error(fmt::format("{}: not JSON; the file is damaged", path.string()));
+  return figures;
+}
+
+void Run::log(const Progress& progress, const std::optional<Evaluation>& evaluation) const {
+  nlohmann::ordered_json line;
+  line["phase"] = progress.phase;
+  line["epoch"] = progress.epoch;
+  line["step"] = progress.step;
+  line["seconds"] = progress.seconds;
+  line["loss"] = number_or_null(progress.loss);
+  line["q_loss"] = number_or_null(progress.q_loss);
+  line["restarts"] = progress.restarts;
+  line["split"] = progress.split;
+  const auto figures = to_json(evaluation.value_or(Evaluation{}));
+  for (const auto& [key, value] : figures.items()) {
+    if (key != "ms_per_query") line[key] = evaluation ? value : nlohmann::ordered_json();
+  }
+  std::vector<std::string> names, cells;
+  for (const auto& [key, value] : line.items()) {
+    names.push_back(key);
+    cells.push_back(value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  append_line(directory_ / "log.jsonl", line.dump());
+  const auto table = directory_ / "log.csv";
+  if (!std::filesystem::exists(table)) append_line(table, fmt::format("{}", fmt::join(names, ",")));
+  append_line(table, fmt::format("{}", fmt::join(cells, ",")));
+}
+
+std::filesystem::path fresh_run_directory(const std::string& name) {
+  const std::filesystem::path runs("runs");
+  std::error_code failure;
+  std::filesystem::create_directories(runs, failure);
+  for (int number = 1; !failure; ++number) {
+    auto directory = runs / fmt::format("{}-{}", name, number);
+    if (std::filesystem::create_directory(directory, failure)) return directory;
+  }
+  throw Error(
+      fmt::format("{}: cannot make a directory in it: {}; --out chooses another", runs.string(), failure.message()));
+}
+
+nlohmann::ordered_json to_json(const Evaluation& evaluation) {
+  nlohmann::ordered_json json;
+  json["examples"] = evaluation.examples;
+  json["symbolic"] = evaluation.symbolic;
+  json["neural"] = evaluation.neural;
+  json["per_variable"] = number_or_null(evaluation.per_variable);
+  const auto optional = [](const std::optional<double>& value) {
+    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+  };
+  json["explanation"] = optional(evaluation.explanation);
+  json["satisfied"] = optional(evaluation.satisfied);
+  json["nll"] = number_or_null(evaluation.nll);
+  json["ece"] = evaluation.ece;
+  json["decided"] = optional(evaluation.decided);
+  json["ms_per_query"] = optional(evaluation.ms_per_query);
+  json["accuracy"] = evaluation.accuracy;
+  return json;
+}
+
+}  // namespace anesi

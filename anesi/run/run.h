@@ -1,0 +1,56 @@
+// A run directory: what `anesi train` leaves behind.
+//
+//   config.toml   all that is needed to repeat it, but for the data
+//   log.jsonl     a line for every evaluation; log.csv holds the same for spreadsheets
+//   model/        the trained model (predict/saved_model.h)
+//   checkpoint/   the trainer's state, replaced atomically
+//   result.json   once it is finished: figures of the test split
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "anesi/io/files.h"
+#include "anesi/run/configuration.h"
+#include "anesi/run/training.h"
+
+namespace anesi {
+
+class Run {
+ public:
+  // A new run in a directory that holds none yet. Throws Error where one is there or another process writes to it.
+  static Run create(const std::filesystem::path& directory, const Configuration& configuration);
+  // A run that is there, to go on with.
+  static Run open(const std::filesystem::path& directory);
+
+  const std::filesystem::path& directory() const { return directory_; }
+  std::filesystem::path model() const { return directory_ / "model"; }
+  std::unique_ptr<Configuration> configuration() const;
+
+  void save_checkpoint(const Training& training) const;
+  // False where there is none yet. Throws Error where it is damaged, or of other data or another configuration.
+  bool load_checkpoint(Training& training) const;
+
+  void save_result(const nlohmann::ordered_json& figures) const;
+  // Empty where the run is not finished.
+  std::optional<nlohmann::ordered_json> result() const;
+
+  // Adds a line to log.jsonl and log.csv.
+  void log(const Progress& progress, const std::optional<Evaluation>& evaluation) const;
+
+ private:
+  Run(std::filesystem::path directory, DirectoryLock lock) : directory_(std::move(directory)), lock_(std::move(lock)) {}
+
+  std::filesystem::path directory_;
+  DirectoryLock lock_;
+};
+
+// Makes runs/NAME-1, runs/NAME-2, … : the first that does not exist.
+std::filesystem::path fresh_run_directory(const std::string& name);
+
+// The keys that other programs read; null where a figure does not apply.
+nlohmann::ordered_json to_json(const Evaluation& evaluation);
+
+}  // namespace anesi

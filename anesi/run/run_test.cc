@@ -1,0 +1,113 @@
+#include "anesi/run/run.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "anesi/io/files.h"
+#include "anesi/io/safetensors.h"
+#include "anesi/perception/ensemble.h"
+#include "anesi/run/load_run.h"
+#include "anesi/testing/message_of.h"
+#include "anesi/testing/small_training.h"
+
+namespace anesi {
+namespace {
+
+using toys::message_of;
+using toys::Recorder;
+using toys::SmallTraining;
+
+struct RunTest : testing::Test {
+  TemporaryDirectory scratch;
+  std::filesystem::path directory = scratch.path() / "run";
+};
+
+TEST_F(RunTest, ConfigurationRoundTrips) {
+  SmallTraining training;
+  const auto run = anesi::Run::create(directory, training.configuration);
+  EXPECT_EQ(run.configuration()->table().to_toml(), training.configuration.table().to_toml());
+}
+
+TEST_F(RunTest, ADirectoryHoldsOneRun) {
+  SmallTraining training;
+  {
+    const auto run = anesi::Run::create(directory, training.configuration);
+    EXPECT_NE(message_of([&] { anesi::Run::open(directory); }).find("another run is writing here"), std::string::npos);
+  }
+  EXPECT_NE(message_of([&] { anesi::Run::create(directory, training.configuration); }).find("holds a run already"),
+            std::string::npos);
+  EXPECT_NO_THROW(anesi::Run::open(directory));
+}
+
+TEST_F(RunTest, ACheckpointCutInHalfIsRefused) {
+  SmallTraining training;
+  const auto run = anesi::Run::create(directory, training.configuration);
+  EXPECT_FALSE(run.load_checkpoint(*training.training));
+  run.save_checkpoint(*training.training);
+  const auto path = directory / "checkpoint" / "state.safetensors";
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+  const auto what = message_of([&] { run.load_checkpoint(*training.training); });
+  EXPECT_NE(what.find("state.safetensors"), std::string::npos) << what;
+}
+
+TEST_F(RunTest, SavedModelGivesTheSameAnswers) {
+  SmallTraining training;
+  Recorder recorder;
+  training.trainer().run(recorder);
+  save_model(directory, training.training->predictor(), training.training->details());
+  const auto saved = load_run(directory);
+  const auto batch = training.data.test->batch(0, 5);
+  const torch::NoGradGuard no_gradients;
+  training.learner().current_perception()->eval();
+  const auto beliefs = training.learner().current_perception()->forward(batch.inputs);
+  EXPECT_TRUE(torch::equal(saved.predictor.beliefs(batch.inputs), beliefs));
+  EXPECT_TRUE(torch::equal(saved.predictor.model().prediction->log_prob(beliefs, batch.observations.outputs),
+                           training.learner().model.prediction->log_prob(beliefs, batch.observations.outputs)));
+
+  std::ofstream(directory / "weights.safetensors", std::ios::app) << "x";
+  EXPECT_NE(message_of([&] { load_run(directory); }).find("weights.safetensors"), std::string::npos);
+  EXPECT_NE(message_of([&] { load_run(scratch.path()); }).find("there is no saved model here"), std::string::npos);
+}
+
+TEST_F(RunTest, ACheckpointOfOtherDataIsRefused) {
+  SmallTraining training, other({"train.validation=true"});
+  const auto run = anesi::Run::create(directory, training.configuration);
+  run.save_checkpoint(*training.training);
+  const auto what = message_of([&] { run.load_checkpoint(*other.training); });
+  EXPECT_NE(what.find("the data are not those that the run was started on"), std::string::npos) << what;
+}
+
+TEST_F(RunTest, ARefinedEnsembleIsLoadedAsItWasSaved) {
+  SmallTraining training({"refine.epochs=1", "refine.members=2", "train.epochs=1", "refine.q_steps=2"});
+  Recorder recorder;
+  training.trainer().run(recorder);
+  save_model(directory, training.training->predictor(), training.training->details());
+  const auto saved = load_run(directory);
+  EXPECT_EQ(members_of(saved.predictor.perception()), 2);
+  const auto batch = training.data.test->batch(0, 5);
+  const auto beliefs = training.training->predictor().beliefs(batch.inputs);
+  EXPECT_TRUE(torch::equal(saved.predictor.beliefs(batch.inputs), beliefs));
+  EXPECT_FALSE(torch::equal(training.training->unrefined_predictor().beliefs(batch.inputs), beliefs));
+  EXPECT_EQ(saved.saved.data_fingerprint, fingerprint(training.data));
+}
+
+TEST_F(RunTest, AModelOfNoTaskIsLoadedWithItsProblemAlone) {
+  SmallTraining training;
+  training.training->predictor().save(directory);
+  const auto what = message_of([&] { load_run(directory); });
+  EXPECT_NE(what.find("a model of no registered task; load it with its problem and perception"), std::string::npos)
+      << what;
+  EXPECT_NO_THROW(load_predictor(directory, training.task.problem, training.task.make_perception));
+}
+
+TEST_F(RunTest, OptionsOfEarlierVersionsAreReadByTheirOldNames) {
+  const auto configuration = Configuration::from_saved(
+      "mnist-add", "a preset that is gone", {{"q.queries", "false"}, {"task.digits", "3"}, {"no.such.option", "1"}});
+  EXPECT_FALSE(configuration->q.amortized.given);
+  EXPECT_EQ(configuration->table().get("task.digits"), "3");
+}
+
+}  // namespace
+}  // namespace anesi

@@ -1,0 +1,98 @@
+#include "anesi/run/training.h"
+
+#include "anesi/core/error.h"
+#include "anesi/core/pruner.h"
+#include "anesi/core/rows.h"
+#include "anesi/models/module_tensors.h"
+#include "anesi/train/train.h"
+
+namespace anesi {
+namespace {
+
+void check_options(const Configuration& configuration, const Task& task, const Splits& data) {
+  if (!configuration.q.from.empty() && !configuration.loss_entry().learns_q) {
+    throw UsageError("q.from: loss=" + configuration.loss + " learns through no q");
+  }
+  if (configuration.train.pieces) {
+    if (!task.pieces) {
+      throw UsageError("train.pieces: the examples of this task have no pieces that are problems of their own");
+    }
+    if (configuration.loss_entry().learns_q && !configuration.q.amortized.given) {
+      throw UsageError("train.pieces: what is given differs from piece to piece; set q.given=true");
+    }
+  }
+  const auto decide = configuration.eval.decide;
+  if (!configuration.eval.scored_by()) return;
+  if (!data.train->labels().holds.defined()) {
+    throw UsageError("eval.decide=" + name_of(decide) +
+                     ": the labels of this task say what the output is, not whether it holds");
+  }
+  const auto& holds = data.held_out().labels().holds;
+  if (holds.all().item<bool>() || !holds.any().item<bool>()) {
+    throw Error(
+        "eval.decide=" + name_of(decide) +
+        ": the labels that its threshold is fitted on all say the same; use eval.decide=symbolic or other data");
+  }
+}
+
+}  // namespace
+
+Training::Training(const Configuration& configuration, const Task& task, Splits data)
+    : configuration_(configuration),
+      task_(task),
+      data_(std::move(data)),
+      fingerprint_(torch::tensor(fingerprint(data_))) {
+  check_options(configuration, task_, data_);
+  const auto seed = static_cast<std::uint64_t>(configuration.seed);
+  learner_ = std::make_unique<Learner>(task_.problem, task_.make_perception, data_.train, seed);
+  auto& learner = *learner_;
+  learner.augment = task_.augment;
+  if (configuration.train.pieces) learner.pieces = task_.pieces;
+  learner.held_out = data_.validation ? data_.validation : data_.test;
+  learner.held_out_name = data_.validation ? "validation" : "test";
+
+  const auto& entry = configuration.loss_entry();
+  learner.model = configuration.make_model(*task_.problem);
+  learner.learns_q = entry.learns_q;
+  learner.through_q = entry.through_q;
+  learner.loss = entry.make({.problem = learner.pieces ? learner.pieces->problem : task_.problem,
+                             .model = learner.model,
+                             .make_prior = [&](const Space& worlds) { return configuration.make_prior(worlds); },
+                             .options = configuration.loss_options(),
+                             .generator = learner.generator});
+  trainer_ = std::make_unique<Trainer>(
+      learner, usual_phases(learner, configuration.train, configuration.q, configuration.refine));
+}
+
+void Training::take_q() {
+  const auto& q = configuration_.q;
+  if (q.from.empty()) return;
+  load_model_tensors(learner_->model, load_q(q.from, q.architecture), "q.from=" + q.from);
+}
+
+Predictor Training::predictor_with(const std::shared_ptr<Perception>& perception) const {
+  const auto& options = configuration_.eval;
+  std::optional<Decision> decision;
+  if (const auto by = options.scored_by()) {
+    decision = Decision{.by = *by, .limits = options.limits};
+    decision->fit(*task_.problem, *learner_->model.prediction, *perception, data_.held_out());
+  }
+  const bool prunes = configuration_.q.amortized.prunes() || options.prune;
+  return Predictor({.problem = task_.problem,
+                    .perception = perception,
+                    .model = learner_->model,
+                    .options = options,
+                    .decision = decision,
+                    .prunes = prunes && task_.problem->facts().find<Pruner>() != nullptr,
+                    .q_learned = learner_->through_q});
+}
+
+TrainingDetails Training::details() const {
+  return {.task = configuration_.task_name,
+          .preset = configuration_.preset,
+          .options = configuration_.values(),
+          .trained_on = data_.origin,
+          .data_fingerprint = values_of(fingerprint_)};
+}
+
+}  // namespace anesi

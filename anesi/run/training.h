@@ -1,0 +1,52 @@
+// A configuration, its task and data, put together for training.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "anesi/predict/predictor.h"
+#include "anesi/predict/saved_model.h"
+#include "anesi/run/configuration.h"
+#include "anesi/train/learner.h"
+#include "anesi/train/trainer.h"
+
+namespace anesi {
+
+class Training {
+ public:
+  // The configuration outlives it. Throws UsageError where options contradict each other, the task or its data.
+  Training(const Configuration& configuration, const Task& task, Splits data);
+
+  Learner& learner() { return *learner_; }
+  Trainer& trainer() { return *trainer_; }
+  const Trainer& trainer() const { return *trainer_; }
+  const Splits& data() const { return data_; }
+  const Task& task() const { return task_; }
+  const Configuration& configuration() const { return configuration_; }
+
+  const torch::Tensor& data_fingerprint() const { return fingerprint_; }  // int64
+
+  // Takes the q that q.from names, where it names one: for a training that begins. Throws Error where it is not there
+  // or does not fit.
+  void take_q();
+
+  // What was trained, as it is to predict: with its pruner, and with a decision fitted on held-out data where it
+  // decides by a score.
+  Predictor predictor() const { return predictor_with(learner_->current_perception()); }
+  // The same with perception as it was before it was refined.
+  Predictor unrefined_predictor() const { return predictor_with(learner_->perception); }
+  // What its manifest says besides.
+  TrainingDetails details() const;
+
+ private:
+  Predictor predictor_with(const std::shared_ptr<Perception>& perception) const;
+
+  const Configuration& configuration_;
+  Task task_;
+  Splits data_;
+  torch::Tensor fingerprint_;
+  std::unique_ptr<Learner> learner_;
+  std::unique_ptr<Trainer> trainer_;
+};
+
+}  // namespace anesi

@@ -1,0 +1,93 @@
+// What training works on: a perception, a q, examples, and a loss between them.
+//
+//   Learner learner(problem, [] { return std::make_shared<Sensor>(); }, tensor_examples(readings, alarms), /*seed=*/1);
+//   learner.learn_through("transducer");
+//   train(learner, {.epochs = 20});
+//   const Predictor predictor = learner.predictor();
+#pragma once
+
+#include <torch/torch.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "anesi/core/examples.h"
+#include "anesi/core/problem.h"
+#include "anesi/losses/amortized.h"
+#include "anesi/losses/loss.h"
+#include "anesi/models/inference_model.h"
+#include "anesi/optimize/adam.h"
+#include "anesi/perception/perception.h"
+#include "anesi/predict/predictor.h"
+#include "anesi/predict/saved_model.h"
+#include "anesi/train/explained_labels.h"
+#include "anesi/train/pieces.h"
+
+namespace anesi {
+
+struct Learner {
+  // The seed decides every draw: perception's weights, the order of examples, what q learns from. make_perception makes
+  // fresh ones, whose weights it takes from torch's generator; `training` may have labels of any kind.
+  Learner(std::shared_ptr<const Problem> problem, MakePerception make_perception,
+          std::shared_ptr<const Examples> training, std::uint64_t seed = 0);
+
+  // Perception is to learn through a q of this architecture, whose weights the seed decides and which learns from
+  // samples of c: A-NeSI. Settings are as for make_model: {"states=8"}.
+  void learn_through(const std::string& architecture, const std::vector<std::string>& settings = {},
+                     bool explain = false, const AmortizedOptions& options = {});
+  // The same through a q that is there already. Without a prior, q learns from worlds alone where it is multilinear,
+  // and else from beliefs of a Dirichlet of concentration 0.2. Set `pieces` before.
+  void learn_through(InferenceModel q, const AmortizedOptions& options = {}, std::unique_ptr<BeliefPrior> prior = {});
+
+  std::shared_ptr<const Problem> problem;
+  MakePerception make_perception;
+  std::shared_ptr<const Examples> training;
+  std::uint64_t seed;
+  at::Generator generator;  // what losses and phases draw from; methods below advance it, the constant ones too
+
+  InferenceModel model;        // q
+  std::unique_ptr<Loss> loss;  // usually through it
+
+  std::shared_ptr<const Examples> held_out;  // what is evaluated on while training; null: nothing
+  std::string held_out_name = "validation";
+  bool learns_q = false;  // whether the loss has a q that learns from samples of c
+  bool through_q = true;  // whether perception learns through q; where not, evaluations leave out what q says
+
+  std::optional<Pieces> pieces;  // what training looks at instead of whole examples
+  torch::Tensor rows;            // of `training` that perception learns from, int64; usual_phases() sets them
+  double weight_decay = 0;       // of perception
+  // Inputs changed in ways that leave their worlds as they are, reproducible by the generator; empty: none are known.
+  std::function<torch::Tensor(const torch::Tensor& inputs, at::Generator generator)> augment;
+
+  std::shared_ptr<Perception> perception;    // made from the seed
+  std::shared_ptr<Perception> refined;       // null until a phase refines it
+  std::unique_ptr<Adam> optimizer;           // of perception
+  std::optional<ExplainedLabels> explained;  // training labels, once a phase explained them
+  bool beliefs_checked = false;              // a perception that does not fit its problem is found at the first step
+  std::int64_t restarts = 0;                 // how often perception began anew because its explanations were unlikely
+
+  // Refined, once that has begun.
+  std::shared_ptr<Perception> current_perception() const { return refined ? refined : perception; }
+
+  // The problem that shown() shows examples of.
+  const Problem& shown_problem() const { return pieces ? *pieces->problem : *problem; }
+  // Training examples as perception is to see them: themselves, or pieces of them.
+  Batch shown(const torch::Tensor& rows, at::Generator generator) const;
+  // As many random rows as a batch has.
+  torch::Tensor draw_rows(std::int64_t batch) const;
+
+  // Gives perception fresh weights from a seed, or these, and a fresh optimiser.
+  void begin_anew(std::uint64_t weights_seed);
+  void take_weights(const NamedTensors& weights);
+  void make_optimizer();
+
+  // What was trained so far. Its networks are the learner's: make another once training went on.
+  Predictor predictor(const PredictorOptions& options = {}) const;
+  // On what is held out, greedily; empty where nothing is.
+  std::optional<Evaluation> evaluate() const;
+};
+
+}  // namespace anesi

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""The house stays in order: folders include only what stands above them, and name no option of a later one.
+
+    tests/structure_test.py build/release/anesi
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
+ROOT = pathlib.Path(__file__).resolve().parent.parent / "anesi"
+
+# As in docs/design.md. A folder uses only itself and those before it.
+FOLDERS = ["core", "io", "options", "optimize", "models", "exact", "pruners", "search", "priors", "perception", "predict",
+           "losses", "data", "train", "tasks", "run", "check", "cli"]
+# What anesi::inference is made of must do without the others.
+INFERENCE = ["core", "io", "options", "models", "exact", "pruners", "search", "perception", "predict"]
+# Where the options of a group are described, where that is not models/ (architectures) or tasks/.
+GROUPS = {"train": ["optimize", "train"], "q": ["optimize", "losses", "train"], "prior": ["priors"], "exact": ["exact"],
+          "palette": ["priors"], "rloo": ["losses"], "refine": ["optimize", "search", "train"], "kinds": ["train"],
+          "eval": ["predict"], "task": ["tasks"]}
+
+
+def sources(tests=False):
+    """Every header and source as (folder, path, text)."""
+    for path in sorted(ROOT.rglob("*.[hc]*")):
+        if path.suffix in (".h", ".cc") and path.parent != ROOT and (tests or not path.name.endswith("_test.cc")):
+            folder = path.relative_to(ROOT).parts[0]
+            if folder != "testing":
+                yield folder, path, path.read_text()
+
+
+def option_names():
+    listed = subprocess.run([PROGRAM, "tasks", "--json"], capture_output=True, text=True, check=True)
+    tasks = [task["name"] for task in json.loads(listed.stdout)["tasks"]]
+    names = set()
+    for task in tasks:
+        told = subprocess.run([PROGRAM, "train", task, "--all-options", "--help"], capture_output=True, text=True, check=True)
+        names.update(re.findall(r"^  ([a-z_]+\.[a-z_0-9]+) ", told.stdout, re.MULTILINE))
+    return names
+
+
+class Structure(unittest.TestCase):
+    maxDiff = None
+
+    def test_every_folder_has_its_place(self):
+        found = {folder for folder, _, _ in sources(tests=True)}
+        self.assertEqual(found, set(FOLDERS))
+
+    def test_folders_include_only_what_stands_above_them(self):
+        wrong = []
+        for folder, path, text in sources(tests=True):
+            is_test = path.name.endswith("_test.cc")
+            for included in re.findall(r'^#include "anesi/([^"]+)"', text, re.MULTILINE):
+                target = included.split("/")[0]
+                # Tests may also look through the eyes of check/ and run/, but none below tasks/ reaches up into it.
+                if is_test and target in ("testing", "check", "run"):
+                    continue
+                if "/" not in included or target not in FOLDERS or FOLDERS.index(target) > FOLDERS.index(folder):
+                    wrong.append(f"{path.relative_to(ROOT)} includes {included}")
+                elif folder in INFERENCE and target not in INFERENCE and not is_test:
+                    wrong.append(f"{path.relative_to(ROOT)} is of the inference library and includes {included}")
+                elif folder == target == "tasks" and included.count("/") == 2:
+                    if pathlib.Path(included).parent != path.relative_to(ROOT).parent:
+                        wrong.append(f"{path.relative_to(ROOT)} includes another task's {included}")
+        self.assertEqual(wrong, [])
+
+    def test_no_folder_names_an_option_of_a_later_one(self):
+        described = {}  # by name without its group: the folders that describe it
+        for folder, _, text in sources():
+            for name in re.findall(r'table\.add\(\s*"([a-z_0-9]+)"', text):
+                described.setdefault(name, set()).add(folder)
+        home = {}
+        for option in option_names():
+            group, name = option.split(".")
+            among = [folder for folder in GROUPS.get(group, ["models"]) if folder in described.get(name, ())]
+            if among:
+                home[option] = max(FOLDERS.index(folder) for folder in among)
+                # An option of `q` is the loss's where the loss describes it.
+                if group == "q" and "losses" in among:
+                    home[option] = FOLDERS.index("losses")
+        self.assertGreater(len(home), 80)
+        wrong = []
+        for folder, path, text in sources():
+            if path.name == "earlier_formats.cc":  # names of an earlier version, whatever they are called today
+                continue
+            for option in set(re.findall(r"(?<![\w./])([a-z_]+\.[a-z_0-9]+)(?![\w/]|\.\w|\()", text)):
+                if option in home and home[option] > FOLDERS.index(folder):
+                    wrong.append(f"{path.relative_to(ROOT)} names {option}, an option of {FOLDERS[home[option]]}")
+        self.assertEqual(wrong, [])
+
+    def test_no_header_is_without_an_opening(self):
+        for _, path, text in sources():
+            if path.suffix == ".h":
+                self.assertTrue(text.startswith("// "), f"{path} does not say what it is for")
+
+
+if __name__ == "__main__":
+    unittest.main()
