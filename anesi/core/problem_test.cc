@@ -7,6 +7,7 @@
 #include "anesi/core/pruner.h"
 #include "anesi/core/score.h"
 #include "anesi/testing/message_of.h"
+#include "anesi/testing/threads.h"
 
 namespace anesi {
 namespace {
@@ -22,7 +23,7 @@ TEST(Problem, FromALambda) {
 }
 
 TEST(Problem, BatchEqualsOneByOneOverThreads) {
-  torch::set_num_threads(2);
+  const toys::Threads two(2);
   const auto problem = product();
   const auto worlds = torch::randint(10, {5000, 2}, torch::kInt64);
   EXPECT_TRUE(torch::equal(problem->apply(worlds).squeeze(1), worlds.prod(1)));

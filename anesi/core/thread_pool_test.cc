@@ -1,17 +1,18 @@
 #include "anesi/core/thread_pool.h"
 
 #include <gtest/gtest.h>
-#include <torch/utils.h>
 
 #include <atomic>
 #include <stdexcept>
 #include <vector>
 
+#include "anesi/testing/threads.h"
+
 namespace anesi {
 namespace {
 
 TEST(ParallelFor, VisitsEveryRowOnce) {
-  torch::set_num_threads(2);
+  const toys::Threads two(2);
   for (const std::int64_t size : {0, 1, 7, 1000}) {
     std::vector<std::atomic<int>> visits(static_cast<std::size_t>(size));
     parallel_for(size, 1, [&](std::int64_t begin, std::int64_t end) {
@@ -22,7 +23,7 @@ TEST(ParallelFor, VisitsEveryRowOnce) {
 }
 
 TEST(ParallelFor, RethrowsAndGoesOnWorking) {
-  torch::set_num_threads(2);
+  const toys::Threads two(2);
   const auto fail = [](std::int64_t, std::int64_t) { throw std::runtime_error("no"); };
   EXPECT_THROW(parallel_for(100, 1, fail), std::runtime_error);
   std::atomic<std::int64_t> rows = 0;
@@ -31,7 +32,7 @@ TEST(ParallelFor, RethrowsAndGoesOnWorking) {
 }
 
 TEST(ParallelFor, MayBeNested) {
-  torch::set_num_threads(2);
+  const toys::Threads two(2);
   std::atomic<std::int64_t> rows = 0;
   parallel_for(4, 1, [&](std::int64_t begin, std::int64_t end) {
     for (auto row = begin; row < end; ++row) {

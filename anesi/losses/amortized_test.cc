@@ -16,6 +16,7 @@
 #include "anesi/models/transducer.h"
 #include "anesi/priors/certain.h"
 #include "anesi/priors/fixed_dirichlet.h"
+#include "anesi/testing/threads.h"
 #include "anesi/testing/toy_problems.h"
 
 namespace anesi {
@@ -35,9 +36,8 @@ AmortizedOptions few_samples() {
 
 TEST(Amortized, ChunksChangeNothingButTheOrderOfSums) {
   const auto problem = std::make_shared<toys::Addition>(1);
-  const auto before = torch::get_num_threads();
   const auto trained = [&](std::int64_t chunk, int threads) {
-    torch::set_num_threads(threads);
+    const toys::Threads so_many(threads);
     torch::manual_seed(8);
     const auto model =
         std::make_shared<Transducer>(problem->outputs(), reading_order_of(*problem), TransducerOptions{});
@@ -54,7 +54,6 @@ TEST(Amortized, ChunksChangeNothingButTheOrderOfSums) {
   EXPECT_TRUE(torch::allclose(whole, trained(14, 1), 1e-4, 1e-5));
   EXPECT_TRUE(torch::allclose(whole, shared, 1e-4, 1e-5));
   EXPECT_TRUE(torch::equal(shared, trained(14, 2)));
-  torch::set_num_threads(before);
 }
 
 TEST(Amortized, LearnsFromPerceivedBeliefsTooWhereAsked) {

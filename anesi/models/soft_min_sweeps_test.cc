@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "anesi/core/error.h"
-#include "anesi/models/grid_walk.h"
 #include "anesi/core/seeded.h"
+#include "anesi/models/grid_walk.h"
 #include "anesi/models/soft_min_sweeps_reference.h"
 
 namespace anesi {

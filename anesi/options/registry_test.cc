@@ -14,9 +14,9 @@ using Signature = std::int64_t(std::int64_t);
 
 TEST(Registry, AMemberIsChosenWithOptionsOfItsOwn) {
   Registry<Choosable<Signature>> registry("operation");
-  EXPECT_TRUE(registry.add("times", choosable<Signature, Multiply>("a product", [](const Multiply& options, std::int64_t x) {
-                             return options.factor * x;
-                           })));
+  EXPECT_TRUE(registry.add(
+      "times", choosable<Signature, Multiply>(
+                   "a product", [](const Multiply& options, std::int64_t x) { return options.factor * x; })));
   const auto one = registry.find("times").choose(), other = registry.find("times").choose();
   OptionTable table;
   table.add_group("times", *one);

@@ -21,6 +21,7 @@
 #include "anesi/testing/lookup.h"
 #include "anesi/testing/message_of.h"
 #include "anesi/testing/random.h"
+#include "anesi/testing/threads.h"
 #include "anesi/testing/toy_problems.h"
 
 namespace anesi {
@@ -650,6 +651,9 @@ class AskedByManyThreads : public testing::TestWithParam<std::string> {
     known[0][0] = predictions.worlds[0][0];
     const auto conditioned = asked.condition(belief, {.worlds = known, .outputs = output});
     answers.insert(answers.end(), {conditioned.beliefs, conditioned.log_prob});
+    // So many rows that c and pruners are asked over a few threads more.
+    const auto many = asked.predict(beliefs.repeat_interleave(50, 0).slice(0, row));
+    answers.insert(answers.end(), {many.symbolic, many.outputs, many.probability});
     return answers;
   }
 };
@@ -661,6 +665,7 @@ TEST_P(AskedByManyThreads, AnswersAsItAnswersOne) {
   const auto outputs = addition->apply(sample_worlds(beliefs, seeded(9)));
   std::vector<std::vector<torch::Tensor>> expected;
   {
+    const toys::Threads one(1);
     const auto alone = predictor(addition, GetParam());
     for (std::int64_t row = 0; row < kRows; ++row) expected.push_back(ask(alone, beliefs, outputs, row));
   }
@@ -672,6 +677,7 @@ TEST_P(AskedByManyThreads, AnswersAsItAnswersOne) {
   for (std::size_t thread = 0; thread < complaints.size(); ++thread) {
     threads.emplace_back([&, thread] {
       try {
+        const toys::Threads two(2);
         for (int round = 0; round < 2; ++round) {
           for (std::int64_t turn = 0; turn < kRows; ++turn) {
             // Each begins elsewhere.

@@ -76,7 +76,7 @@ NamedTensors PerceptionPhase::state() const {
   NamedTensors state;
   if (best_) {
     add_with_prefix(state, "best.labels.", best_->labels.state());
-    
+    add_with_prefix(state, "best.weights.", best_->weights);
   }
   return state;
 }
