@@ -14,7 +14,8 @@ function(run)
 endfunction()
 
 function(build source name)
-  run(${CMAKE_COMMAND} -S ${source} -B ${WORK}/${name} -G ${GENERATOR} -DCMAKE_BUILD_TYPE=Release
+  # As one source each: libtorch's headers cost some ten seconds every time.
+  run(${CMAKE_COMMAND} -S ${source} -B ${WORK}/${name} -G ${GENERATOR} -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON
       -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_PREFIX_PATH=${prefix} -DTorch_DIR=${TORCH})
   run(${CMAKE_COMMAND} --build ${WORK}/${name})
 endfunction()
