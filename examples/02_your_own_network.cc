@@ -55,7 +55,7 @@ int main() {
     std::printf(" with probability %.3f\n", found.probability);
   }
 
-  predictor.save("alarm");
-  const auto again = anesi::load_predictor("alarm", alarm, [] { return std::make_shared<Sensors>(); });
+  predictor.save("alarm_model");
+  const auto again = anesi::load_predictor("alarm_model", alarm, [] { return std::make_shared<Sensors>(); });
   std::printf("loaded: %.1f %% right\n", 100 * again.evaluate(*test).symbolic);
 }

@@ -19,7 +19,7 @@ struct CheckFlags {
 
 CheckReport report_of(const CheckFlags& flags) {
   const auto context = flags.common.context();
-  if (tasks().contains(flags.target) && !std::filesystem::exists(flags.target)) {
+  if (tasks().contains(flags.target)) {  // a run in a folder of that name is ./NAME
     Configuration configuration(flags.target);
     for (const auto& setting : flags.settings) configuration.table().set(setting);
     ProgressDisplay display;
