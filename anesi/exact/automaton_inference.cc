@@ -1,61 +1,71 @@
 #include "anesi/exact/automaton_inference.h"
 
-#include "anesi/models/finite_state.h"
-#include "anesi/models/finite_state_posterior.h"
-#include "anesi/models/transducer_filter.h"
+#include "anesi/core/beliefs.h"
+#include "anesi/exact/automaton_filter.h"
+#include "anesi/exact/automaton_posterior.h"
 
 namespace anesi {
 namespace {
 
-torch::Tensor initial_of(const Automaton& automaton) {
-  auto initial = torch::zeros({automaton.states()}, torch::kFloat64);
-  initial[automaton.start()] = 1;
-  return initial;
-}
-
-std::vector<torch::Tensor> tables_of(const Automaton& automaton) {
-  std::vector<torch::Tensor> tables;
-  for (std::int64_t kind = 0; kind < automaton.reading().kinds(); ++kind) tables.push_back(automaton.table(kind));
-  return tables;
-}
-
 class AutomatonInference final : public ExactInference {
  public:
-  explicit AutomatonInference(std::shared_ptr<const Automaton> automaton)
-      : automaton_(std::move(automaton)), initial_(initial_of(*automaton_)), tables_(tables_of(*automaton_)) {}
+  explicit AutomatonInference(std::shared_ptr<const Automaton> automaton) : automaton_(std::move(automaton)) {}
 
   torch::Tensor log_prob(const torch::Tensor& beliefs, const torch::Tensor& outputs) const override {
-    return filter_log_prob(beliefs, outputs, initial_, tables_, automaton_->reading());
+    return automaton_log_prob(beliefs, outputs, automaton_);
   }
-
   MostProbable most_probable(const torch::Tensor& beliefs, const torch::Tensor& outputs) const override {
-    return most_probable_worlds({beliefs, outputs, initial_, tables_}, automaton_->reading());
+    auto found = most_probable_worlds({automaton_, beliefs, outputs});
+    return {found.worlds.to(beliefs.device()), found.log_prob};
   }
-
   torch::Tensor sample(const torch::Tensor& beliefs, const torch::Tensor& outputs,
                        at::Generator generator) const override {
-    return sample_worlds({beliefs, outputs, initial_, tables_}, automaton_->reading(), std::move(generator));
+    return sample_worlds({automaton_, beliefs, outputs}, generator).to(beliefs.device());
   }
 
  private:
   std::shared_ptr<const Automaton> automaton_;
-  torch::Tensor initial_;
-  std::vector<torch::Tensor> tables_;
 };
 
-class AutomatonModel final : public FiniteStateModel {
+class AutomatonPrediction final : public SequenceModel {
  public:
-  AutomatonModel(const Space& outputs, const Automaton& automaton)
-      : FiniteStateModel(outputs, automaton.reading()),
-        initial_(initial_of(automaton)),
-        tables_(tables_of(automaton)) {}
+  AutomatonPrediction(std::shared_ptr<const Automaton> automaton, const Space& outputs)
+      : SequenceModel(outputs, automaton->reading().emitted()), automaton_(std::move(automaton)) {}
 
-  torch::Tensor initial() const override { return initial_; }
-  std::vector<torch::Tensor> tables() const override { return tables_; }
+  torch::Tensor log_prob(const Context& context, const torch::Tensor& values) override {
+    return automaton_log_prob(context.beliefs, values, automaton_);
+  }
+  std::unique_ptr<Rollout> begin(const Context& context) override {
+    return begin_prediction({automaton_, context.beliefs, {}}, context.beliefs.device());
+  }
+  bool rollouts_have_gradients() const override { return false; }
+  bool multilinear() const override { return true; }
 
  private:
-  torch::Tensor initial_;
-  std::vector<torch::Tensor> tables_;
+  std::shared_ptr<const Automaton> automaton_;
+};
+
+class AutomatonExplanation final : public SequenceModel {
+ public:
+  AutomatonExplanation(std::shared_ptr<const Automaton> automaton, const Space& worlds)
+      : SequenceModel(worlds, automaton->reading().read()), automaton_(std::move(automaton)) {}
+
+  // p(w|y,P) = p(w|P) p(y|w) / p(y|P), where p(y|w) is one or zero.
+  torch::Tensor log_prob(const Context& context, const torch::Tensor& values) override {
+    const auto agrees = automaton_log_prob(certain_beliefs(values, space()), context.outputs, automaton_);
+    return world_log_prob(context.beliefs, values) + agrees -
+           automaton_log_prob(context.beliefs, context.outputs, automaton_);
+  }
+  std::unique_ptr<Rollout> begin(const Context& context) override {
+    return begin_explanation({automaton_, context.beliefs, context.outputs}, context.beliefs.device());
+  }
+  bool rollouts_have_gradients() const override { return false; }
+  std::optional<MostProbable> most_probable(const Context& context) override {
+    return AutomatonInference(automaton_).most_probable(context.beliefs, context.outputs);
+  }
+
+ private:
+  std::shared_ptr<const Automaton> automaton_;
 };
 
 }  // namespace
@@ -64,9 +74,10 @@ std::unique_ptr<ExactInference> make_automaton_inference(std::shared_ptr<const A
   return std::make_unique<AutomatonInference>(std::move(automaton));
 }
 
-InferenceModel make_automaton_model(const Automaton& automaton, const Space& worlds, const Space& outputs) {
-  const auto model = std::make_shared<AutomatonModel>(outputs, automaton);
-  return {model, make_explanation(model, worlds)};
+InferenceModel make_automaton_model(const std::shared_ptr<const Automaton>& automaton, const Space& worlds,
+                                    const Space& outputs) {
+  return {std::make_shared<AutomatonPrediction>(automaton, outputs),
+          std::make_shared<AutomatonExplanation>(automaton, worlds)};
 }
 
 }  // namespace anesi

@@ -1,7 +1,4 @@
-// Exact inference in a function with a finite memory: dynamic programming over its states.
-//
-// Linear in the length. Addition's two states are the carry. Runs in 64 bits with the state normalised at each step and
-// the logarithms of the normalisers added up.
+// Exact inference in a function with a finite memory: dynamic programming over its states. Linear in the length.
 #pragma once
 
 #include <memory>
@@ -15,6 +12,7 @@ namespace anesi {
 std::unique_ptr<ExactInference> make_automaton_inference(std::shared_ptr<const Automaton> automaton);
 
 // The same as models: p(y|P) and p(w|y,P) for sampling and beam search. They have no weights.
-InferenceModel make_automaton_model(const Automaton& automaton, const Space& worlds, const Space& outputs);
+InferenceModel make_automaton_model(const std::shared_ptr<const Automaton>& automaton, const Space& worlds,
+                                    const Space& outputs);
 
 }  // namespace anesi

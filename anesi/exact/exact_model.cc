@@ -164,10 +164,10 @@ std::unique_ptr<ExactInference> make_exact(const Problem& problem, const ExactOp
 
 InferenceModel make_exact_model(const Problem& problem, const ExactOptions& options) {
   const bool takes_automaton = options.method == ExactMethod::kAuto || options.method == ExactMethod::kAutomaton;
-  const auto* const automaton = takes_automaton ? problem.facts().find<Automaton>() : nullptr;
-  auto model = automaton != nullptr ? make_automaton_model(*automaton, problem.worlds(), problem.outputs())
-                                    : models_of(make_exact(problem, options), problem.worlds(), problem.outputs(),
-                                                options.method != ExactMethod::kConditioned);
+  const auto automaton = takes_automaton ? problem.facts().share<Automaton>() : nullptr;
+  auto model = automaton ? make_automaton_model(automaton, problem.worlds(), problem.outputs())
+                         : models_of(make_exact(problem, options), problem.worlds(), problem.outputs(),
+                                     options.method != ExactMethod::kConditioned);
   model.architecture = kExactArchitecture;
   model.options = {{"exact.method", name_of(options.method)}, {"exact.seconds", fmt::format("{}", options.seconds)}};
   return model;

@@ -1,10 +1,17 @@
 #include "anesi/losses/observed_log_prob.h"
 
+#include <limits>
+
 #include "anesi/core/beliefs.h"
 #include "anesi/core/space.h"
 
 namespace anesi {
 namespace {
+
+// A share that softmax rounded to nothing is the smallest there is, so that one such row does not make a loss infinite.
+torch::Tensor finite_known_log_prob(const torch::Tensor& beliefs, const torch::Tensor& known) {
+  return known_log_prob(beliefs.clamp_min(std::numeric_limits<float>::min()), known);
+}
 
 // log q(w|y,P) of worlds that are known altogether, [batch].
 torch::Tensor whole_world_log_prob(const InferenceModel& model, const torch::Tensor& beliefs, const Observations& seen,
@@ -12,7 +19,7 @@ torch::Tensor whole_world_log_prob(const InferenceModel& model, const torch::Ten
   if (model.explanation) return log_prob(*model.explanation, {beliefs, seen.outputs, seen.given}, seen.worlds, pruning);
   const auto of_world = model.prediction->log_prob({clamped(beliefs, seen.worlds), {}, seen.given}, seen.outputs);
   const auto of_belief = model.prediction->log_prob({beliefs, {}, seen.given}, seen.outputs);
-  return world_log_prob(beliefs, seen.worlds) + of_world - of_belief;
+  return finite_known_log_prob(beliefs, seen.worlds) + of_world - of_belief;
 }
 
 }  // namespace
@@ -24,7 +31,7 @@ torch::Tensor observed_log_prob(const InferenceModel& model, const torch::Tensor
         log_prob(*model.prediction, {believed, {}, seen.given}, seen.outputs, prunes_prediction ? pruning : nullptr));
   };
   if (!observations.worlds.defined()) return predicted(beliefs, observations);
-  if (!observations.outputs.defined()) return known_log_prob(beliefs, observations.worlds);
+  if (!observations.outputs.defined()) return finite_known_log_prob(beliefs, observations.worlds);
 
   auto whole = (observations.worlds != kUnset).all(1);
   if (observations.holds.defined()) whole = whole.logical_and(observations.holds);
@@ -37,7 +44,7 @@ torch::Tensor observed_log_prob(const InferenceModel& model, const torch::Tensor
     const auto seen = observations.rows(some);
     const auto believed = beliefs.index_select(0, some);
     rows.push_back(some);
-    parts.push_back(known_log_prob(believed, seen.worlds) + predicted(clamped(believed, seen.worlds), seen));
+    parts.push_back(finite_known_log_prob(believed, seen.worlds) + predicted(clamped(believed, seen.worlds), seen));
   }
   return torch::cat(parts).index_select(0, torch::cat(rows).argsort());
 }

@@ -169,6 +169,20 @@ TEST_F(ObservedLogProb, GradientsMatchThoseOfTheSumsAndFiniteDifferences) {
   }
 }
 
+TEST_F(ObservedLogProb, AWorldThatPerceptionRulesOutCostsMuchButNotEverything) {
+  auto beliefs = beliefs_.clone();
+  beliefs.select(1, 0).zero_();
+  beliefs.select(1, 0).select(1, 0).fill_(1);
+  beliefs.requires_grad_();
+  Observations seen;
+  seen.worlds = torch::full({kRows, points_.size(1)}, kUnset);
+  seen.worlds.select(1, 0).fill_(1);
+  const auto worth = observed_log_prob(exact_, beliefs, seen);
+  EXPECT_TRUE((worth.isfinite() & (worth < -80)).all().item<bool>()) << worth;
+  worth.sum().backward();
+  EXPECT_TRUE(beliefs.grad().isfinite().all().item<bool>()) << beliefs.grad();
+}
+
 // A model whose answers tell what it was told.
 class Told final : public SequenceModel {
  public:

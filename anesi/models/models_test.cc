@@ -11,6 +11,7 @@
 #include "anesi/models/architecture.h"
 #include "anesi/models/beam.h"
 #include "anesi/models/next_choice.h"
+#include "anesi/models/output_tables.h"
 #include "anesi/models/sample.h"
 #include "anesi/testing/toy_problems.h"
 
@@ -28,8 +29,12 @@ struct Case {
 std::shared_ptr<const Problem> problem_of(const Case& the_case) {
   if (the_case.problem == "addition") return std::make_shared<toys::Addition>(/*digits=*/2, /*base=*/3);
   if (the_case.problem == "pairs") {
-    return std::make_shared<toys::PairsThatDiffer>(Space::uniform(3, 3),
-                                                   std::vector<VariablePair>{{0, 1}, {1, 2}, {0, 2}});
+    const std::vector<VariablePair> pairs{{0, 1}, {1, 2}, {0, 2}};
+    const std::vector<std::int32_t> differ{0, 1, 1, 1, 0, 1, 1, 1, 0};
+    OutputTables tables;
+    for (const auto& [one, other] : pairs) tables.tables.push_back({{one, other}, differ});
+    return with(std::shared_ptr<const Problem>(std::make_shared<toys::PairsThatDiffer>(Space::uniform(3, 3), pairs)),
+                tables);
   }
   if (the_case.problem == "walks") return std::make_shared<toys::CheapestWalk>(/*side=*/2);
   return toys::uneven();
@@ -43,7 +48,8 @@ InferenceModel build(const Case& the_case, const Problem& problem) {
 
 // Whether an architecture is for problems like this at all.
 bool fits(const Case& the_case) {
-  if (the_case.architecture == "pairwise") return the_case.problem == "pairs" && !the_case.explains;
+  if (the_case.architecture == "pairwise" || the_case.architecture == "tables")
+    return the_case.problem == "pairs" && !the_case.explains;
   if (the_case.architecture == "grid" || the_case.architecture == "resnet") {
     return the_case.problem == "walks" && !the_case.explains;
   }

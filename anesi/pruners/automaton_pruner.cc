@@ -36,8 +36,8 @@ struct KindTable {
         base += rest % domains[axis] * strides[axis];
         rest /= domains[axis];
       }
-      for (std::int64_t state = 0; state < states; ++state) {
-        const auto& move = automaton.move(kind_index, combination, state);
+      for (std::int64_t state = 0; state < automaton.table(kind_index).states; ++state) {
+        const auto move = automaton.move(kind_index, combination, state);
         next[static_cast<std::size_t>((base + move.emits) * states + state)] |= States{1} << move.next;
       }
     }

@@ -69,6 +69,12 @@ torch::Tensor worlds_of(const torch::Tensor& kinds, const torch::Tensor& values)
   return values.index_select(0, kinds.view(-1)).view(kinds.sizes());
 }
 
+// Those worlds, but for what labels tell of them.
+torch::Tensor worlds_of(const torch::Tensor& kinds, const torch::Tensor& values, const Observations& seen) {
+  const auto worlds = worlds_of(kinds, values);
+  return seen.worlds.defined() ? torch::where(seen.worlds != kUnset, seen.worlds, worlds) : worlds;
+}
+
 // What the values of the kinds, int64 [kinds], cost.
 using Cost = std::function<double(const torch::Tensor& values)>;
 
@@ -135,7 +141,7 @@ class Descent {
 
 Cost judged_by_problem(const Problem& problem, torch::Tensor kinds, Observations seen) {
   return [&problem, kinds = std::move(kinds), seen = std::move(seen)](const torch::Tensor& values) {
-    const auto regrets = regret(problem, worlds_of(kinds, values), seen.outputs, seen.given).to(torch::kFloat64);
+    const auto regrets = regret(problem, worlds_of(kinds, values, seen), seen.outputs, seen.given).to(torch::kFloat64);
     return (regrets > 0).to(torch::kFloat64).mean().item<double>() + kRegretWeight * regrets.mean().item<double>();
   };
 }
@@ -146,11 +152,12 @@ Cost judged_by_q(SequenceModel& q, const Space& worlds, torch::Tensor kinds, Obs
     double cost = 0;
     const auto examples = kinds.size(0), step = std::max<std::int64_t>(1, kVariablesAtATime / kinds.size(1));
     for (std::int64_t begin = 0; begin < examples; begin += step) {
-      const auto some = [&](const torch::Tensor& all) { return all.slice(0, begin, std::min(begin + step, examples)); };
-      const auto certain = torch::one_hot(worlds_of(some(kinds), values), worlds.largest_domain());
+      const auto rows = torch::arange(begin, std::min(begin + step, examples), torch::kInt64);
+      const auto seen = observations.rows(rows);
+      const auto certain =
+          torch::one_hot(worlds_of(kinds.index_select(0, rows), values, seen), worlds.largest_domain());
       const auto beliefs = certain * kSureness + (1 - kSureness) / static_cast<double>(worlds.largest_domain());
-      const Context context(beliefs, {}, observations.given.defined() ? some(observations.given) : torch::Tensor());
-      cost -= q.log_prob(context, some(observations.outputs)).sum().item<double>();
+      cost -= q.log_prob({beliefs, {}, seen.given}, seen.outputs).sum().item<double>();
     }
     return cost / static_cast<double>(examples);
   };
@@ -169,9 +176,11 @@ WorldsByKind explain_by_kinds(const Learner& learner, const KindsOptions& option
   if (asks_q && (!learner.model.prediction || !learner.through_q)) {
     throw UsageError("kinds.judge=q: there is no q; use kinds.judge=problem");
   }
+  if (!data.labels().outputs.defined()) throw UsageError("refine.labels=kinds: labels tell no outputs");
   const auto all = data.labels().rows_that_hold();
   const auto shuffled = all.index_select(0, torch::randperm(all.size(0), generator, torch::kInt64));
   const auto rows = shuffled.slice(0, 0, options.examples);
+  const auto seen = data.labels().rows(rows);
   const auto variables = problem.worlds().variables(), examples = rows.size(0);
 
   const auto step = std::max<std::int64_t>(1, kVariablesAtATime / variables);
@@ -192,7 +201,7 @@ WorldsByKind explain_by_kinds(const Learner& learner, const KindsOptions& option
     const auto shown = learner.shown(shuffled.slice(0, 0, options.asked), generator);
     cost = judged_by_q(*learner.model.prediction, problem.worlds(), sorter.kinds(shown.inputs), shown.observations);
   } else {
-    cost = judged_by_problem(problem, kinds, data.labels().rows(rows));
+    cost = judged_by_problem(problem, kinds, seen);
   }
   Descent descent(std::move(cost), problem.worlds().largest_domain());
   const auto start = values_of(believed);
@@ -204,7 +213,7 @@ WorldsByKind explain_by_kinds(const Learner& learner, const KindsOptions& option
     const auto found = descent.improve(start, values_of(order));
     if (descent.cost(found) < descent.cost(best)) best = found;
   }
-  const auto worlds = worlds_of(kinds, torch::tensor(best, torch::kInt64));
+  const auto worlds = worlds_of(kinds, torch::tensor(best, torch::kInt64), seen);
   const auto gap = world_log_prob(beliefs, most_likely_worlds(beliefs)) -
                    world_log_prob(beliefs.clamp_min(std::numeric_limits<float>::min()), worlds);
   return {rows, worlds, gap.mean().item<double>(), descent.cost(start), descent.cost(best)};

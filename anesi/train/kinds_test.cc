@@ -46,6 +46,18 @@ TEST(Kinds, FindTheValuesThatExplainAllLabelsAtOnce) {
   EXPECT_TRUE(torch::equal(found.worlds, learner.training->worlds().index_select(0, found.rows)));
 }
 
+TEST(Kinds, KeepWhatLabelsTellOfTheWorld) {
+  auto learner = learner_of_numbers();
+  auto labels = learner.training->labels();
+  labels.worlds = torch::full({400, 3}, kUnset);
+  labels.worlds.select(1, 0).fill_(3);
+  labels.outputs = torch::zeros({400, 1}, torch::kInt64);
+  learner.training = tensor_examples(learner.training->inputs(torch::arange(400)), labels);
+  const auto found = explain_by_kinds(learner, {.count = 4, .examples = 400}, seeded(2));
+  EXPECT_TRUE((found.worlds.select(1, 0) == 3).all().item<bool>());
+  EXPECT_EQ(found.cost, 0) << "with the largest value first, the first is largest whatever the others are";
+}
+
 TEST(Kinds, AreFoundByWhatQSaysAlone) {
   auto learner = learner_of_numbers();
   const KindsOptions options{.judge = KindsJudge::kQ, .count = 4, .examples = 400, .asked = 300};

@@ -30,24 +30,30 @@ torch::Tensor smoothed_cross_entropy(const torch::Tensor& beliefs, const torch::
   return -(1 - smoothing) * right - smoothing * logs.mean();
 }
 
-}  // namespace
+// Labels that are whole worlds, and nothing besides, explain themselves.
+ExplainedLabels worlds_told(const Observations& labels) {
+  const auto told = (labels.worlds != kUnset).all(1).nonzero().squeeze(1);
+  if (told.size(0) == 0) throw UsageError("refine: labels tell neither an output nor a whole world");
+  return {told, labels.worlds.index_select(0, told), 0};
+}
 
-namespace {
-
-// Each label by a search for its most probable world.
+// Each label by a search for its most probable world. What a label tells of the world itself is taken for certain.
 ExplainedLabels explain_by_search(const Learner& learner, const SearchLimits& limits) {
   const torch::NoGradGuard no_gradients;
   learner.perception->eval();
   const auto& problem = *learner.problem;
-  const auto rows = learner.training->labels().rows_that_hold();
+  const auto& all = learner.training->labels();
+  if (!all.outputs.defined()) return worlds_told(all);
+  const auto rows = all.rows_that_hold();
   const auto step = std::max<std::int64_t>(1, kVariablesExplainedAtOnce / problem.worlds().variables());
   std::vector<torch::Tensor> kept, worlds;
   double gap = 0;
   for (std::int64_t begin = 0; begin < rows.size(0); begin += step) {
     const auto some = rows.slice(0, begin, std::min(begin + step, rows.size(0)));
-    const auto batch = learner.training->batch(some);
-    const auto found = most_probable_worlds(problem, learner.perception->forward(batch.inputs),
-                                            batch.observations.outputs, limits, batch.observations.given);
+    const auto seen = all.rows(some);
+    auto beliefs = learner.perception->forward(learner.training->inputs(some));
+    if (seen.worlds.defined()) beliefs = clamped(beliefs, seen.worlds);
+    const auto found = most_probable_worlds(problem, beliefs, seen.outputs, limits, seen.given);
     const auto within = (found.gap.isfinite() & (found.gap <= limits.nats)).nonzero().squeeze(1);
     kept.push_back(some.index_select(0, within));
     worlds.push_back(found.worlds.index_select(0, within));

@@ -59,6 +59,38 @@ TEST(Refine, LeavesOutLabelsThatDoNotHoldAndThoseBeyondTheLimit) {
   EXPECT_EQ(explain_labels(half_blind(one_is_absurd), strict).rows[0].item<std::int64_t>(), 1);
 }
 
+TEST(Refine, WhatALabelTellsOfTheWorldIsPartOfItsExplanation) {
+  // Perception would rather read a sum of 2 as 0 and 2, but two of its labels tell the first number.
+  const auto tell = [](Observations& labels) {
+    labels.worlds = torch::full({9, 2}, kUnset);
+    labels.worlds[2][0] = 1;
+    labels.worlds[6][0] = 0;
+  };
+  const auto learner = half_blind(all_sums(tell));
+  const auto labels = explain_labels(learner, RefineOptions());
+  EXPECT_TRUE(torch::equal(labels.worlds[2], torch::tensor({1L, 1L})));
+  EXPECT_TRUE(torch::equal(labels.worlds[6], torch::tensor({0L, 2L})));
+}
+
+TEST(Refine, LabelsThatAreWholeWorldsExplainThemselves) {
+  const auto worlds_only = [](Observations& labels) {
+    labels.outputs = torch::Tensor();
+    labels.worlds = points_of(Space::uniform(2, 3));
+    labels.worlds[4][1] = kUnset;
+  };
+  const auto labels = explain_labels(half_blind(all_sums(worlds_only)), RefineOptions());
+  EXPECT_TRUE(torch::equal(labels.rows, torch::tensor({0, 1, 2, 3, 5, 6, 7, 8})));
+  EXPECT_TRUE(torch::equal(labels.worlds[4], torch::tensor({1L, 2L})));
+  const auto no_whole_one = all_sums([&](Observations& changed) {
+    worlds_only(changed);
+    changed.worlds.select(1, 0).fill_(kUnset);
+  });
+  EXPECT_THROW(explain_labels(half_blind(no_whole_one), RefineOptions()), UsageError);
+  RefineOptions by_kinds;
+  by_kinds.labels = LabelsBy::kKinds;
+  EXPECT_THROW(explain_labels(half_blind(all_sums(worlds_only)), by_kinds), UsageError);
+}
+
 TEST(Refine, TakesTheTrueWorldsWhereAskedAndKnown) {
   RefineOptions options;
   options.labels = LabelsBy::kTruth;

@@ -34,7 +34,8 @@ std::shared_ptr<const anesi::Problem> addition() {
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   try {
-    const auto predictor = anesi::load_predictor(argv[1], addition(), [] { return std::make_shared<anesi::LeNet>(10); });
+    const auto predictor =
+        anesi::load_predictor(argv[1], addition(), [] { return std::make_shared<anesi::LeNet>(10); });
     const auto beliefs = predictor.beliefs(torch::zeros({1, 2 * kDigits, 28, 28}));
     const auto predicted = predictor.predict(beliefs, 3);
     const auto why = predictor.explain(beliefs);

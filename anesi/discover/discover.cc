@@ -1,0 +1,256 @@
+#include "anesi/discover/discover.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "anesi/core/error.h"
+#include "anesi/core/given.h"
+#include "anesi/core/index.h"
+#include "anesi/core/rows.h"
+#include "anesi/core/seeded.h"
+#include "anesi/discover/find_tables.h"
+#include "anesi/discover/layered_machine.h"
+#include "anesi/discover/orders.h"
+
+namespace anesi {
+namespace {
+
+constexpr std::int64_t kProbes = 12, kTestedMachines = 10000, kRecombined = 4000, kLearnedAtOnce = 64;
+constexpr std::int64_t kFirstStates = 16, kMoreStates = 4, kMostRounds = 60;
+constexpr std::int64_t kAskedTwice = 64, kRareShare = 50, kMostRare = 500, kNearRare = 2000, kMostTelling = 4000;
+constexpr std::int64_t kCallsToMakeSmaller = 2'000'000, kMovesOfAVariable = 4, kMostProbes = 64;
+constexpr int kFewestCalls = 5000;  // nothing is found with fewer
+
+// The search itself, with what it needs everywhere.
+class Search {
+ public:
+  Search(const Problem& problem, const DiscoverOptions& options, std::uint64_t seed, WorldSource source,
+         const std::function<void(const std::string&)>& say)
+      : oracle_(problem, options.limits),
+        options_(options),
+        seed_(seed),
+        source_(std::move(source)),
+        say_(say),
+        generator_(seeded(seed)) {}
+
+  Discovery run() {
+    Discovery found;
+    try {
+      check_that_c_can_be_asked();
+      found.influence = influence(oracle_, generator_);
+      found.tables = find_tables(oracle_, found.influence, source_.draw, generator_).tables;
+      const auto probes = torch::cat(
+          {uniform_worlds(oracle_.worlds(), kProbes / 2, generator_), source_.draw(kProbes - kProbes / 2, generator_)});
+      std::vector<Attempt> attempts;
+      for (auto& order : promising_orders(oracle_, found.influence, seed_)) {
+        attempts.push_back({order.name, LayeredMachine(oracle_, probes, std::move(order.choose))});
+      }
+      search(attempts);
+      found.reason = fmt::format("no memory of up to {} states gives its outputs, in {} orders of reading",
+                                 options_.limits.states, attempts.size());
+    } catch (const LimitReached& limit) {
+      found.reason = limit.what();
+    }
+    if (best_ && best_->wrong <= options_.distance) {
+      found.automaton = best_->automaton;
+      found.order_by = best_->order_by;
+      found.reason.clear();
+      found.certificate = certify([&](const torch::Tensor& worlds) { return found.automaton->run(worlds); });
+    } else if (found.tables) {
+      found.certificate =
+          certify([&](const torch::Tensor& worlds) { return look_up(*found.tables, worlds, oracle_.worlds()); });
+    }
+    found.calls = oracle_.calls();
+    found.rounds = rounds_;
+    found.seconds = oracle_.seconds();
+    return found;
+  }
+
+ private:
+  struct Attempt {
+    std::string name;
+    LayeredMachine machine;
+  };
+  struct Candidate {
+    std::string order_by;
+    std::shared_ptr<const Automaton> automaton;
+    double wrong;  // share of the worlds that it was last tried on
+  };
+
+  void say(const std::string& line) const {
+    if (say_) say_(line);
+  }
+
+  // A few worlds, twice: what does not give the same output again, or takes too long, is found before anything else.
+  void check_that_c_can_be_asked() {
+    if (oracle_.problem().facts().find<Given>() != nullptr) {
+      throw LimitReached("c is told something besides the world, which may change what it computes");
+    }
+    const auto worlds = source_.draw(kAskedTwice, generator_);
+    oracle_.ask(worlds.slice(0, 0, 1));  // what is done only once is done now
+    const auto before = oracle_.seconds();
+    oracle_.ask(worlds.slice(0, 0, 1));
+    const double each = (oracle_.seconds() - before) / static_cast<double>(torch::get_num_threads());
+    if (each * kFewestCalls > oracle_.limits().seconds) {
+      throw LimitReached(fmt::format("c takes {:.2g} s a call, too long to be asked {} times in {:.3g} s",
+                                     oracle_.seconds() - before, kFewestCalls, oracle_.limits().seconds));
+    }
+    // How many worlds a certificate is drawn from is decided here, before anything is known of the machine.
+    draws_ = std::min(
+        options_.draws,
+        std::max<std::int64_t>(100, static_cast<std::int64_t>(0.2 * oracle_.limits().seconds / (each + 1e-9))));
+    const auto outputs = oracle_.ask(worlds);
+    if (!torch::equal(oracle_.ask(worlds.flip(0)).flip(0), outputs)) {
+      throw Error("c gives different outputs for the same world; it must depend on the world alone");
+    }
+  }
+
+  // Small memories first, every order with each size.
+  void search(std::vector<Attempt>& attempts) {
+    for (auto most = std::min(kFirstStates, options_.limits.states);;
+         most = std::min(kMoreStates * most, options_.limits.states)) {
+      for (std::size_t index = 0; index < attempts.size(); ++index) {
+        say(fmt::format("looking for a memory of up to {} states, order: {}; {} calls of c", most, attempts[index].name,
+                        oracle_.calls()));
+        if (!complete(attempts[index], most)) continue;
+        make_smaller(attempts, index);
+        return;
+      }
+      if (most == options_.limits.states) return;
+    }
+  }
+
+  // Grows the machine and corrects it until no world that is drawn tells it from c. False where it becomes too large on
+  // the way.
+  bool complete(Attempt& attempt, std::int64_t most) {
+    auto& machine = attempt.machine;
+    for (std::int64_t round = 0; round < kMostRounds; ++round) {
+      if (!machine.grow(most)) return false;
+      const auto automaton = std::make_shared<const Automaton>(machine.automaton());
+      if (learn(machine, *automaton, worlds_to_test(machine)) > 0) continue;
+      const double wrong = learn(machine, *automaton, source_.draw(draws_, generator_));
+      if (!best_ || wrong < best_->wrong || (wrong == 0 && automaton->states() < best_->automaton->states())) {
+        best_ = Candidate{attempt.name, automaton, wrong};
+      }
+      if (wrong == 0) return true;
+    }
+    return false;
+  }
+
+  // With the calls that are worth it: the other orders with less room, then the one that was found with single
+  // variables moved (sifting).
+  void make_smaller(std::vector<Attempt>& attempts, std::size_t found) {
+    if (attempts[found].machine.widest() <= kFirstStates) return;
+    oracle_.allow_calls(oracle_.calls() + std::max(kCallsToMakeSmaller, oracle_.calls() / 2));
+    smallest_ = attempts[found];
+    auto& smallest = *smallest_;
+    try {
+      for (std::size_t index = found + 1; index < attempts.size(); ++index) {
+        if (complete(attempts[index], smallest.machine.widest() - 1)) smallest = attempts[index];
+      }
+      const auto variables = oracle_.worlds().variables();
+      for (std::int64_t since = 0; since < variables * kMovesOfAVariable; ++since) {
+        auto order = smallest.machine.order();
+        const auto from = below(variables), to = below(variables);
+        if (from == to) continue;
+        const auto moved = order[as_size(from)];
+        order.erase(order.begin() + from);
+        order.insert(order.begin() + to, moved);
+        Attempt sifted{smallest.name + ", sifted",
+                       LayeredMachine(oracle_, smallest.machine.probes(kMostProbes), fixed_order(std::move(order)))};
+        if (smallest.name.ends_with("sifted")) sifted.name = smallest.name;
+        if (!complete(sifted, smallest.machine.widest() - 1)) continue;
+        smallest = std::move(sifted);
+        since = -1;
+      }
+    } catch (const LimitReached&) {
+      // What is there is good enough.
+    }
+    oracle_.allow_calls(oracle_.limits().calls);
+  }
+
+  std::int64_t below(std::int64_t size) const {
+    return torch::randint(size, {1}, generator_, torch::kInt64).item<std::int64_t>();
+  }
+
+  // Worlds that are drawn; the same with the beginning of some state in place of theirs, so that every state is tested
+  // however unlikely it is; those that told another machine from c; and, where few worlds give an output, others that
+  // differ from those in a variable or two.
+  torch::Tensor worlds_to_test(const LayeredMachine& machine) {
+    const auto drawn = source_.draw(kTestedMachines, generator_);
+    std::vector<torch::Tensor> worlds;
+    worlds.push_back(drawn);
+    worlds.push_back(machine.recombined(drawn.slice(0, 0, kRecombined), generator_));
+    if (telling_.defined()) worlds.push_back(telling_);
+    if (smallest_) worlds.push_back(smallest_->machine.recombined(drawn.slice(0, kRecombined), generator_));
+    if (rare_.defined()) {
+      auto near = rare_.index_select(0, torch::randint(rare_.size(0), {kNearRare}, generator_, torch::kInt64));
+      const auto variables = near.size(1);
+      for (int changes = 0; changes < 2; ++changes) {
+        const auto variable = torch::randint(variables, {kNearRare, 1}, generator_, torch::kInt64);
+        const auto other = uniform_worlds(oracle_.worlds(), kNearRare, generator_).gather(1, variable);
+        near = near.scatter(1, variable, other);
+        worlds.push_back(near);
+      }
+    }
+    return torch::cat(worlds);
+  }
+
+  // Keeps worlds whose outputs few others have.
+  void note_rare(const torch::Tensor& worlds, const torch::Tensor& outputs) {
+    // Rows of outputs by a number that tells them apart.
+    const auto weights = torch::randint(std::int64_t{1} << 62, {outputs.size(1)}, seeded(0), torch::kInt64) * 2 + 1;
+    const auto [unique, which, counts] =
+        torch::_unique2((outputs * weights).sum(1), /*sorted=*/true, /*return_inverse=*/true, /*return_counts=*/true);
+    const auto rare = (counts.index_select(0, which) <= worlds.size(0) / kRareShare).nonzero().squeeze(1);
+    if (rare.size(0) == 0 || unique.size(0) > worlds.size(0) / kRareShare) return;
+    const auto some = worlds.index_select(0, rare.slice(0, 0, kMostRare));
+    rare_ = rare_.defined() ? torch::cat({some, rare_}).slice(0, 0, kMostRare) : some;
+  }
+
+  // Learns from those worlds on which the machine is wrong. Returns their share.
+  double learn(LayeredMachine& machine, const Automaton& automaton, const torch::Tensor& worlds) {
+    const auto outputs = oracle_.ask(worlds);
+    note_rare(worlds, outputs);
+    const auto wrong = (automaton.run(worlds) != outputs).any(1).nonzero().squeeze(1);
+    if (wrong.size(0) == 0) return 0;
+    ++rounds_;
+    const auto some = worlds.index_select(0, wrong.slice(0, 0, kLearnedAtOnce));
+    machine.learn(some, outputs.index_select(0, wrong.slice(0, 0, kLearnedAtOnce)));
+    telling_ = telling_.defined() ? torch::cat({some, telling_}).slice(0, 0, kMostTelling) : some;
+    return static_cast<double>(wrong.size(0)) / static_cast<double>(worlds.size(0));
+  }
+
+  // From worlds that are drawn once, when the machine does not change any more, and reported whatever they say; the
+  // limits do not count here, since what was found without its certificate would be worth nothing.
+  DistanceBound certify(const std::function<torch::Tensor(const torch::Tensor& worlds)>& function) {
+    DistanceBound certificate{.draws = draws_, .beliefs = source_.name};
+    const auto worlds = source_.draw(draws_, generator_);
+    certificate.differing = (function(worlds) != oracle_.problem().apply(worlds)).any(1).sum().item<std::int64_t>();
+    certificate.bound = upper_bound_of_share(certificate.differing, certificate.draws, certificate.level);
+    return certificate;
+  }
+
+  Oracle oracle_;
+  DiscoverOptions options_;
+  std::uint64_t seed_;
+  WorldSource source_;
+  const std::function<void(const std::string&)>& say_;
+  at::Generator generator_;
+  std::optional<Candidate> best_;
+  std::optional<Attempt> smallest_;  // once one is right
+  // Worlds that told a machine from c, and those whose outputs few others have; undefined where there are none.
+  torch::Tensor telling_, rare_;
+  std::int64_t rounds_ = 0, draws_ = 0;
+};
+
+}  // namespace
+
+Discovery discover(const Problem& problem, const DiscoverOptions& options, std::uint64_t seed,
+                   const std::optional<WorldSource>& source, const std::function<void(const std::string&)>& say) {
+  const auto usual = WorldSource{mixed_worlds_of(problem.worlds()), "beliefs of mixed priors"};
+  return Search(problem, options, seed, source.value_or(usual), say).run();
+}
+
+}  // namespace anesi

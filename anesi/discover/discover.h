@@ -1,0 +1,62 @@
+// Structure from a black box: finds, by asking c alone, in which order its world is to be read and what must be
+// remembered, as an automaton that gives the outputs of c; and says when there is none.
+//
+//   const auto found = discover(*problem);
+//   if (found.automaton) problem = with(problem, found.automaton);  // exact inference follows
+//
+// docs/discovery.md says what can be found and what cannot.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "anesi/discover/distance_bound.h"
+#include "anesi/discover/oracle.h"
+#include "anesi/discover/worlds.h"
+#include "anesi/exact/automaton.h"
+#include "anesi/models/output_tables.h"
+
+namespace anesi {
+
+struct DiscoverOptions {
+  DiscoverLimits limits;
+  std::int64_t draws = 30000;
+  double distance = 0.001;
+
+  void describe(OptionTable& table) {
+    limits.describe(table);
+    table.add("draws", draws, {100, 100'000'000}, "worlds that a certificate is drawn from");
+    table.add("distance", distance, {1e-9, 1}, "share of worlds on which a memory may differ from c at most");
+  }
+};
+
+struct Discovery {
+  std::shared_ptr<const Automaton> automaton;  // null where none was found
+  std::shared_ptr<const OutputTables> tables;  // null where some output is of many world variables
+  std::optional<DistanceBound> certificate;    // of the automaton or else, for each output by itself, of the tables
+  std::string order_by;                        // how the order was found that the automaton reads in
+  std::string reason;                          // why there is no automaton, in a few words
+  torch::Tensor influence;                     // of each world variable on each output, double [worlds, outputs]
+  std::int64_t calls = 0, rounds = 0;          // of c; of learning from worlds on which machine and c differed
+  double seconds = 0;
+};
+
+// Where to look for worlds on which a machine and c differ, and what its certificate is about.
+struct WorldSource {
+  DrawWorlds draw;
+  std::string name;  // "beliefs of mixed priors"
+};
+
+// Every choice is decided by the seed, unless time runs out first. Without a source, worlds are of mixed_worlds().
+// `say` is told now and then, in a line, how far it is. Throws Error where c throws one, gives other outputs when it is
+// asked again, or leaves its space.
+Discovery discover(const Problem& problem, const DiscoverOptions& options = {}, std::uint64_t seed = 0,
+                   const std::optional<WorldSource>& source = {},
+                   const std::function<void(const std::string&)>& say = {});
+
+}  // namespace anesi

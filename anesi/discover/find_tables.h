@@ -1,0 +1,33 @@
+// Outputs that each are of a few world variables, found by asking.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "anesi/discover/oracle.h"
+#include "anesi/discover/worlds.h"
+#include "anesi/models/output_tables.h"
+#include "anesi/models/variable_pairs.h"
+
+namespace anesi {
+
+struct FoundTables {
+  std::shared_ptr<const OutputTables> tables;  // null where some output is of too many variables
+  std::string reason;                          // why there are none
+};
+
+// `influence` says which variables each output was seen to depend on; worlds that are drawn find those that were
+// missed. Throws what the oracle throws.
+FoundTables find_tables(Oracle& oracle, const torch::Tensor& influence, const DrawWorlds& draw,
+                        const at::Generator& generator);
+
+// What the tables make of each world, int64 [batch, world variables] -> [batch, outputs].
+torch::Tensor look_up(const OutputTables& tables, const torch::Tensor& worlds, const Space& space);
+
+// The pairs of variables that outputs are of, where each is of two.
+std::optional<VariablePairs> pairs_of(const OutputTables& tables);
+
+}  // namespace anesi

@@ -1,0 +1,304 @@
+#include "anesi/exact/automaton_posterior.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "anesi/core/error.h"
+#include "anesi/core/index.h"
+#include "anesi/core/thread_pool.h"
+
+namespace anesi {
+namespace {
+
+constexpr double kNoWay = -std::numeric_limits<double>::infinity();
+constexpr std::int64_t kRowsPerThread = 4;
+
+// Chooses an index in proportion to its weight; `uniform` is from [0, 1).
+std::int64_t choose(const std::vector<double>& weights, double uniform) {
+  double left = uniform * std::accumulate(weights.begin(), weights.end(), 0.0);
+  std::int64_t last = 0;
+  for (std::size_t index = 0; index < weights.size(); ++index) {
+    if (weights[index] == 0) continue;
+    last = static_cast<std::int64_t>(index);
+    left -= weights[index];
+    if (left < 0) break;
+  }
+  return last;
+}
+
+std::vector<std::int64_t> values_on_cpu(const torch::Tensor& values) {
+  const auto here = values.to(torch::kCPU).contiguous();
+  return {here.const_data_ptr<std::int64_t>(), here.const_data_ptr<std::int64_t>() + here.numel()};
+}
+
+template <typename Row>
+void select_rows(std::vector<Row>& rows, const torch::Tensor& kept) {
+  std::vector<Row> chosen;
+  for (const auto row : values_on_cpu(kept)) chosen.push_back(rows[as_size(row)]);
+  rows = std::move(chosen);
+}
+
+// Each row is in one state, since what it chose decides that.
+class ExplanationRollout final : public Rollout {
+ public:
+  ExplanationRollout(AutomatonPass pass, torch::Device device) : pass_(std::move(pass)), device_(device) {
+    messages_.resize(as_size(pass_.batch()));
+    rows_.resize(as_size(pass_.batch()));
+    parallel_for(pass_.batch(), kRowsPerThread, [&](std::int64_t begin, std::int64_t end) {
+      std::vector<double> weights;
+      for (auto row = begin; row < end; ++row) {
+        if (!pass_.messages(row, messages_[as_size(row)], weights)) pass_.throw_impossible(row);
+        rows_[as_size(row)].example = row;
+        rows_[as_size(row)].state = pass_.automaton().start();
+      }
+    });
+    enter_step();
+  }
+
+  torch::Tensor next_log_probs() override {
+    const auto domain = pass_.steps()[step_].domains[place_];
+    auto result = torch::empty({static_cast<std::int64_t>(rows_.size()), domain}, torch::kFloat64);
+    auto* out = result.mutable_data_ptr<double>();
+    for (const auto& row : rows_) {
+      // The combinations left to a row are contiguous; so are those of each value of the next variable.
+      const auto block = size_ / domain;
+      const double* weight = row.weights.data() + row.combination;
+      double total = 0;
+      for (std::int64_t value = 0; value < domain; ++value, weight += block) {
+        total += out[value] = std::accumulate(weight, weight + block, 0.0);
+      }
+      for (std::int64_t value = 0; value < domain; ++value) {
+        // A row that was led where nothing is possible (by a choice of probability zero) may go anywhere.
+        out[value] = total > 0 ? std::log(out[value] / total) : -std::log(static_cast<double>(domain));
+      }
+      out += domain;
+    }
+    return result.to(device_, torch::kFloat32);
+  }
+
+  void advance(const torch::Tensor& values) override {
+    const auto chosen = values_on_cpu(values);
+    size_ /= pass_.steps()[step_].domains[place_];
+    for (std::size_t row = 0; row < rows_.size(); ++row) rows_[row].combination += chosen[row] * size_;
+    if (++place_ < pass_.steps()[step_].reads.size()) return;
+    leave_step();
+    ++step_;
+    enter_step();
+  }
+
+  void select(const torch::Tensor& rows) override { select_rows(rows_, rows); }
+
+ private:
+  struct Row {
+    std::int64_t example = 0, state = 0;
+    std::vector<double> weights;   // of the current step's combinations, given the state and the outputs to come
+    std::int64_t combination = 0;  // the first one that agrees with what is chosen
+  };
+
+  // Weighs the combinations of the next step that reads something.
+  void enter_step() {
+    place_ = 0;
+    for (; step_ < pass_.steps().size() && pass_.steps()[step_].reads.empty(); ++step_) {
+      for (auto& row : rows_) row.combination = 0;
+      leave_step();
+    }
+    if (step_ == pass_.steps().size()) return;
+    size_ = pass_.steps()[step_].combinations;
+    const auto& table = pass_.table(step_);
+    for (auto& row : rows_) {
+      const double* const after = messages_[as_size(row.example)].data() + pass_.offsets()[step_ + 1];
+      const auto y = pass_.emission(row.example, step_);
+      pass_.weights(row.example, step_, row.weights);
+      for (std::int64_t c = 0; c < size_; ++c) {
+        const auto entry = as_size(row.state * size_ + c);
+        row.weights[as_size(c)] *= y == kUnset || table.emits[entry] == y ? after[table.next[entry]] : 0;
+      }
+      row.combination = 0;
+    }
+  }
+
+  // Moves every row by the combination it chose.
+  void leave_step() {
+    const auto& table = pass_.table(step_);
+    for (auto& row : rows_)
+      row.state = table.next[as_size(row.state * pass_.steps()[step_].combinations + row.combination)];
+  }
+
+  AutomatonPass pass_;
+  torch::Device device_;
+  std::vector<std::vector<double>> messages_;  // one an example
+  std::vector<Row> rows_;
+  std::size_t step_ = 0, place_ = 0;  // the variable chosen next: reads[place_] of the step
+  std::int64_t size_ = 1;             // how many combinations agree with what is chosen
+};
+
+// Each row has a distribution over states.
+class PredictionRollout final : public Rollout {
+ public:
+  PredictionRollout(AutomatonPass pass, torch::Device device) : pass_(std::move(pass)), device_(device) {
+    rows_.resize(as_size(pass_.batch()));
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+      rows_[row].example = static_cast<std::int64_t>(row);
+      rows_[row].states.assign(as_size(pass_.automaton().widths()[0]), 0);
+      rows_[row].states[as_size(pass_.automaton().start())] = 1;
+    }
+    read_until_emission();
+  }
+
+  torch::Tensor next_log_probs() override {
+    const auto& step = pass_.steps()[step_];
+    auto result = torch::zeros({static_cast<std::int64_t>(rows_.size()), step.emitted}, torch::kFloat64);
+    auto* const out = result.mutable_data_ptr<double>();
+    for_each_row([&](std::size_t index, Row& row, std::vector<double>& weights) {
+      auto* const shares = out + static_cast<std::int64_t>(index) * step.emitted;
+      pass_.weights(row.example, step_, weights);
+      const auto* emits = pass_.table(step_).emits.data();
+      for (const double here : row.states) {
+        for (const double weight : weights) shares[*emits++] += here * weight;
+      }
+    });
+    const auto total = result.sum(1, /*keepdim=*/true);
+    return torch::where(total > 0, result / total, 1 / static_cast<double>(step.emitted))
+        .log()
+        .to(device_, torch::kFloat32);
+  }
+
+  void advance(const torch::Tensor& values) override {
+    const auto chosen = values_on_cpu(values);
+    for_each_row([&](std::size_t index, Row& row, std::vector<double>& weights) { move(row, chosen[index], weights); });
+    ++step_;
+    read_until_emission();
+  }
+
+  void select(const torch::Tensor& rows) override { select_rows(rows_, rows); }
+
+ private:
+  struct Row {
+    std::int64_t example = 0;
+    std::vector<double> states;
+  };
+
+  void for_each_row(const std::function<void(std::size_t, Row&, std::vector<double>&)>& body) {
+    parallel_for(static_cast<std::int64_t>(rows_.size()), kRowsPerThread, [&](std::int64_t begin, std::int64_t end) {
+      std::vector<double> weights;
+      for (auto row = begin; row < end; ++row) body(as_size(row), rows_[as_size(row)], weights);
+    });
+  }
+
+  // Where a row has probability zero altogether its state no longer matters.
+  void move(Row& row, std::int64_t y, std::vector<double>& weights) const {
+    pass_.weights(row.example, step_, weights);
+    const auto& table = pass_.table(step_);
+    std::vector<double> next(as_size(pass_.automaton().widths()[step_ + 1]), 0);
+    std::size_t entry = 0;
+    for (const double here : row.states) {
+      for (const double weight : weights) {
+        if (y == kUnset || table.emits[entry] == y) next[as_size(table.next[entry])] += here * weight;
+        ++entry;
+      }
+    }
+    const double total = std::accumulate(next.begin(), next.end(), 0.0);
+    for (auto& share : next) share = total > 0 ? share / total : 1 / static_cast<double>(next.size());
+    row.states = std::move(next);
+  }
+
+  void read_until_emission() {
+    for (; step_ < pass_.steps().size() && pass_.steps()[step_].emits < 0; ++step_) {
+      for_each_row([&](std::size_t, Row& row, std::vector<double>& weights) { move(row, kUnset, weights); });
+    }
+  }
+
+  AutomatonPass pass_;
+  torch::Device device_;
+  std::vector<Row> rows_;
+  std::size_t step_ = 0;
+};
+
+}  // namespace
+
+MostProbable most_probable_worlds(const AutomatonPass& pass) {
+  const auto steps = pass.steps().size();
+  const auto& widths = pass.automaton().widths();
+  auto worlds = torch::zeros({pass.batch(), pass.variables()}, torch::kInt64);
+  auto log_probs = torch::empty({pass.batch()}, torch::kFloat64);
+  parallel_for(pass.batch(), kRowsPerThread, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<double> weights, after, before;
+    std::vector<std::int32_t> choices(pass.offsets().back());  // the best combination in each state before each step
+    for (auto row = begin; row < end; ++row) {
+      after.assign(as_size(widths.back()), 0);
+      for (auto step = steps; step-- > 0;) {
+        pass.weights(row, step, weights);
+        for (auto& weight : weights) weight = std::log(weight);
+        const auto& table = pass.table(step);
+        const auto y = pass.emission(row, step);
+        before.assign(as_size(widths[step]), kNoWay);
+        std::size_t entry = 0;
+        for (std::size_t state = 0; state < before.size(); ++state) {
+          for (std::size_t c = 0; c < weights.size(); ++c, ++entry) {
+            if (y != kUnset && table.emits[entry] != y) continue;
+            const double value = weights[c] + after[as_size(table.next[entry])];
+            if (value <= before[state]) continue;
+            before[state] = value;
+            choices[pass.offsets()[step] + state] = static_cast<std::int32_t>(c);
+          }
+        }
+        after.swap(before);
+      }
+      auto state = pass.automaton().start();
+      double total = after[as_size(state)];
+      auto* const world = worlds.mutable_data_ptr<std::int64_t>() + row * pass.variables();
+      if (total != kNoWay) {
+        total = 0;
+        for (std::size_t step = 0; step < steps; ++step) {
+          const auto& planned = pass.steps()[step];
+          const auto chosen = choices[pass.offsets()[step] + as_size(state)];
+          AutomatonPass::write_values(planned, chosen, world);
+          state = pass.table(step).next[as_size(state * planned.combinations + chosen)];
+          for (const auto variable : planned.reads) total += std::log(pass.belief(row, variable, world[variable]));
+        }
+      }
+      log_probs.mutable_data_ptr<double>()[row] = total;
+    }
+  });
+  return {worlds, log_probs};
+}
+
+torch::Tensor sample_worlds(const AutomatonPass& pass, const at::Generator& generator) {
+  const auto steps = static_cast<std::int64_t>(pass.steps().size());
+  auto worlds = torch::zeros({pass.batch(), pass.variables()}, torch::kInt64);
+  const auto uniforms = torch::rand({pass.batch(), steps}, generator, torch::kFloat64);
+  parallel_for(pass.batch(), kRowsPerThread, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<double> messages, weights;
+    for (auto row = begin; row < end; ++row) {
+      if (!pass.messages(row, messages, weights)) pass.throw_impossible(row);
+      auto state = pass.automaton().start();
+      for (std::int64_t step = 0; step < steps; ++step) {
+        const auto& planned = pass.steps()[as_size(step)];
+        const auto& table = pass.table(as_size(step));
+        const auto y = pass.emission(row, as_size(step));
+        const double* const after = messages.data() + pass.offsets()[as_size(step) + 1];
+        pass.weights(row, as_size(step), weights);
+        auto entry = as_size(state * planned.combinations);
+        for (std::size_t c = 0; c < weights.size(); ++c, ++entry) {
+          weights[c] *= y == kUnset || table.emits[entry] == y ? after[table.next[entry]] : 0;
+        }
+        const auto chosen = choose(weights, uniforms.const_data_ptr<double>()[row * steps + step]);
+        AutomatonPass::write_values(planned, chosen, worlds.mutable_data_ptr<std::int64_t>() + row * pass.variables());
+        state = table.next[as_size(state * planned.combinations + chosen)];
+      }
+    }
+  });
+  return worlds;
+}
+
+std::unique_ptr<Rollout> begin_explanation(AutomatonPass pass, torch::Device device) {
+  return std::make_unique<ExplanationRollout>(std::move(pass), device);
+}
+
+std::unique_ptr<Rollout> begin_prediction(AutomatonPass pass, torch::Device device) {
+  return std::make_unique<PredictionRollout>(std::move(pass), device);
+}
+
+}  // namespace anesi

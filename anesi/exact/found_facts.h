@@ -1,0 +1,25 @@
+// Facts that were found by asking c (discover/), not declared: a saved model brings them along.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "anesi/core/named_tensors.h"
+#include "anesi/core/problem.h"
+
+namespace anesi {
+
+// A fact: which of the problem's other facts were found.
+struct FoundFacts {
+  bool automaton = false, tables = false, reading = false;
+  std::string summary;  // in a line, for people
+};
+
+// Those facts as tensors, to be saved; empty where none was found.
+NamedTensors found_facts_of(const Problem& problem);
+
+// The problem with facts that were saved. Throws Error where they are damaged or of other spaces than the problem's.
+std::shared_ptr<const Problem> with_found_facts(std::shared_ptr<const Problem> problem, const NamedTensors& saved,
+                                                const std::string& summary);
+
+}  // namespace anesi

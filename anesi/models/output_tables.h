@@ -1,0 +1,19 @@
+// Outputs that each are of a few world variables, with what they are.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace anesi {
+
+struct OutputTable {
+  std::vector<std::int64_t> variables;  // of the world
+  std::vector<std::int32_t> values;     // of the output, for every combination of theirs, the last running fastest
+};
+
+// A fact: one table for each output variable. Buys the architecture `tables`.
+struct OutputTables {
+  std::vector<OutputTable> tables;
+};
+
+}  // namespace anesi
