@@ -7,6 +7,8 @@
 #include "anesi/data/digits.h"
 #include "anesi/data/grouped_digits.h"
 #include "anesi/data/image_examples.h"
+#include "anesi/discover/discover.h"
+#include "anesi/discover/drawing.h"
 #include "anesi/inference.h"
 #include "anesi/losses/losses.h"
 #include "anesi/losses/observed_log_prob.h"

@@ -147,6 +147,53 @@ class CommandLine(unittest.TestCase):
         self.refused(2, "neither a task nor a run", "check", "nonsense")
         self.refused(2, "--set is for checking a task", "check", self.run_directory, "--set", "task.digits=1")
 
+    def test_discover_finds_what_must_be_remembered(self):
+        keys = {"task", "worlds", "outputs", "influence", "found", "order", "order_by", "states", "widest", "kinds", "tables",
+                "calls", "rounds", "seconds", "certificate", "reason"}
+        picture = self.folder / "carry.svg"
+        result = self.call("discover", "mnist-add", "--set", "task.digits=2", "--svg", picture, "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        told = json.loads(result.stdout)
+        self.assertEqual(set(told), keys)
+        self.assertEqual((told["task"], told["found"], told["reason"]), ("mnist-add", "automaton", None))
+        self.assertEqual((told["worlds"], told["outputs"]), ([10] * 4, [2, 10, 10]))
+        self.assertEqual(told["states"], [1, 10, 2, 11, 2, 1])  # a carry between positions
+        self.assertEqual((told["widest"], told["kinds"]), (11, 3))
+        self.assertEqual(sorted(told["order"]), [0, 1, 2, 3])
+        self.assertEqual(set(told["certificate"]), {"draws", "differing", "level", "bound", "beliefs"})
+        self.assertEqual((told["certificate"]["draws"], told["certificate"]["differing"]), (30000, 0))
+        self.assertLess(told["certificate"]["bound"], 1.01e-4)
+        drawn = xml.dom.minidom.parse(str(picture))
+        self.assertEqual(len(drawn.getElementsByTagName("circle")), sum(told["states"]))
+        text = self.call("discover", "mnist-add", "--set", "task.digits=15").stdout
+        self.assertIn("1, 10, (2, 11) x 14, 2, 1", text)
+        self.assertIn("differs from c on at most 1.0e-04 of worlds of beliefs of mixed priors (95 %; 0 of 30,000 drawn)", text)
+
+    def test_discover_of_a_run_asks_about_what_perception_believes(self):
+        told = json.loads(self.call("discover", self.run_directory, "--draws", "500", "--json").stdout)
+        self.assertEqual(told["task"], "mnist-add")
+        self.assertEqual(told["found"], "automaton")
+        self.assertEqual(told["certificate"]["beliefs"], "beliefs that perception emits")
+        self.assertEqual(told["certificate"]["draws"], 500)
+        self.refused(2, "--set is for discovering a task", "discover", self.run_directory, "--set", "task.digits=1")
+
+    def test_discover_says_what_it_does_not_find(self):
+        result = self.call("discover", "warcraft", "--set", "task.size=5", "--svg", "nothing.svg", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        told = json.loads(result.stdout)
+        self.assertEqual((told["found"], told["certificate"], told["states"]), (None, None, None))
+        self.assertIn("told something besides the world", told["reason"])
+        self.assertIn("nothing is drawn", result.stderr)
+        self.assertFalse((self.folder / "nothing.svg").exists())
+        found = json.loads(self.call("discover", "visual-sudoku", "--states", "64", "--json").stdout)
+        self.assertEqual(found["found"], "tables")
+        self.assertEqual({len(variables) for variables in found["tables"]}, {2})
+        self.assertIn("no memory of up to 64 states", found["reason"])
+        self.refused(2, "neither a task nor a run", "discover", "nonsense")
+        self.refused(2, "--seconds", "discover", "parity", "--seconds", "soon")
+        self.refused(2, "--states", "discover", "parity", "--states", "0")
+        self.refused(2, "did you mean task.digits", "discover", "mnist-add", "--set", "task.digit=3")
+
     def test_the_exact_baseline_trains_and_is_saved(self):
         result = self.call("train", "mnist-add", *TINY, "--set", "loss=exact", "--out", "exact", "--json")
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -405,7 +452,7 @@ class CommandLine(unittest.TestCase):
         self.refused(2, "subcommand", )
 
     def test_help_has_examples(self):
-        for command in ("tasks", "train", "repeat", "eval", "predict", "explain", "check", "bench", "data"):
+        for command in ("tasks", "train", "repeat", "eval", "predict", "explain", "check", "discover", "bench", "data"):
             result = self.call(command, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertIn("Example", result.stdout)

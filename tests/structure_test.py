@@ -21,7 +21,7 @@ FOLDERS = ["core", "io", "options", "optimize", "models", "exact", "pruners", "s
 INFERENCE = ["core", "io", "options", "models", "exact", "pruners", "search", "perception", "predict"]
 # Where the options of a group are described, where that is not models/ (architectures) or tasks/.
 GROUPS = {"train": ["optimize", "train"], "q": ["optimize", "losses", "train"], "prior": ["priors"], "exact": ["exact"],
-          "palette": ["priors"], "rloo": ["losses"], "refine": ["optimize", "search", "train"], "kinds": ["train"],
+          "palette": ["priors"], "rloo": ["losses"], "refine": ["optimize", "search", "train"], "kinds": ["train"], "start": ["train"], "discover": ["discover"],
           "eval": ["predict"], "task": ["tasks"]}
 
 
@@ -79,10 +79,7 @@ class Structure(unittest.TestCase):
             group, name = option.split(".")
             among = [folder for folder in GROUPS.get(group, ["models"]) if folder in described.get(name, ())]
             if among:
-                home[option] = max(FOLDERS.index(folder) for folder in among)
-                # An option of `q` is the loss's where the loss describes it.
-                if group == "q" and "losses" in among:
-                    home[option] = FOLDERS.index("losses")
+                home[option] = min(FOLDERS.index(folder) for folder in among)
         self.assertGreater(len(home), 80)
         wrong = []
         for folder, path, text in sources():

@@ -13,7 +13,9 @@
 #include "anesi/core/pruner.h"
 #include "anesi/core/rows.h"
 #include "anesi/core/seeded.h"
+#include "anesi/discover/discover.h"
 #include "anesi/exact/exact_model.h"
+#include "anesi/exact/found_facts.h"
 #include "anesi/predict/asked_output.h"
 #include "anesi/priors/fixed_dirichlet.h"
 #include "anesi/pruners/learned_pruning.h"
@@ -61,6 +63,24 @@ void examine_certificate(SequenceModel& prediction, const Problem& problem, cons
                           "whatever the exact answer",
                           certificate.mean, certificate.margin, certificate.bounds[worst].item<double>(),
                           certificate.margins[worst].item<double>()));
+}
+
+// What was found by asking c, against c on worlds of the beliefs that perception emits.
+void examine_found(const Problem& problem, const torch::Tensor& beliefs, const at::Generator& generator,
+                   CheckReport& report) {
+  constexpr std::int64_t kDraws = 10000;
+  const auto* const found = problem.facts().find<FoundFacts>();
+  const WorldSource source{worlds_of_beliefs(beliefs), "beliefs that perception emits"};
+  const auto bound = found != nullptr ? certify_facts(problem, source, kDraws, generator) : std::nullopt;
+  if (!bound) return;
+  report.set(
+      "certificate_found",
+      {{"draws", bound->draws}, {"differing", bound->differing}, {"level", bound->level}, {"bound", bound->bound}});
+  report.line(
+      true, "certificate, found",
+      fmt::format("what was found differs from c on at most {:.2e} of worlds of {} ({:.0f} %; {} of {} drawn){}",
+                  bound->bound, bound->beliefs, 100 * bound->level, bound->differing, bound->draws,
+                  found->automaton ? "" : "; a bound for each output by itself"));
 }
 
 // The search for the most probable world behind the output that all labels are about: its time and, where that output's
@@ -156,6 +176,19 @@ void examine_q(const Configuration& configuration, const Task& task, const Check
                const std::function<void(const Progress&)>& on_step, CheckReport& report) {
   const auto steps = configuration.q.updates_alone();
   const auto& entry = configuration.loss_entry();
+  if (configuration.discovers(*task.problem)) {
+    const auto found = discover(*task.problem, configuration.discover, options.seed);
+    report.set("found", found.automaton ? "automaton" : found.tables ? "tables" : "");
+    const auto what = found.automaton ? fmt::format("a memory of {} states", found.automaton->states()) : "tables";
+    report.line(
+        true, "discovery",
+        found.certificate
+            ? fmt::format("{} found with {} calls of c; differs from c on at most {:.2e} of worlds of {} ({:.0f} %)",
+                          what, found.calls, found.certificate->bound, found.certificate->beliefs,
+                          100 * found.certificate->level)
+            : fmt::format("nothing found, so q is a network: {}", found.reason));
+    return;
+  }
   if (steps == 0 || !entry.learns_q) {
     report.line(true, "q", "is not learned before perception with these options; check a run to examine it");
     return;
@@ -234,6 +267,7 @@ void examine_run(const LoadedRun& run, const Examples& data, const CheckOptions&
           fmt::format("the most probable one is the exact one for {:.2f} % of {} inputs", 100 * agreement, examples));
     }
   }
+  examine_found(problem, perceived, generator, report);
   if (prediction.multilinear()) {
     examine_certificate(prediction, problem, prior, "prior", options, generator, report);
     examine_certificate(prediction, problem, perceived, "perceived", options, generator, report);

@@ -63,6 +63,7 @@ void add_eval(CLI::App& app, int& exit_code);
 void add_predict(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
+void add_discover(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
 void add_data(CLI::App& app, int& exit_code);
 

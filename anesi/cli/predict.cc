@@ -5,6 +5,9 @@
 
 #include "anesi/cli/command.h"
 #include "anesi/core/rows.h"
+#include "anesi/core/seeded.h"
+#include "anesi/discover/discover.h"
+#include "anesi/exact/exact_model.h"
 #include "anesi/predict/asked_output.h"
 
 namespace anesi::cli {
@@ -14,14 +17,40 @@ struct PredictFlags {
   CommonFlags common;
   InputFlags input;
   std::string run;
-  std::int64_t top = 5;
+  std::int64_t top = 5, certify = 0;
 };
+
+// How far q can be from exact inference on this belief, in words and as JSON.
+void add_certificate(const LoadedRun& run, const torch::Tensor& belief, std::int64_t draws,
+                     nlohmann::ordered_json& json, std::string& text) {
+  const auto& predictor = run.predictor;
+  const bool by_tables = predictor.model().architecture == "tables";
+  const bool certain = by_tables || predictor.model().architecture == kExactArchitecture;
+  const WorldSource source{worlds_of_beliefs(belief), "this belief"};
+  const auto certificate = certain ? certify_facts(predictor.problem(), source, draws, seeded(0)) : std::nullopt;
+  json["certificate"] = nullptr;
+  if (!certificate) {
+    text += certain ? "exact: c itself is summed over\n" : "no certificate: q is a network that learned c\n";
+    return;
+  }
+  json["certificate"] = {{"draws", certificate->draws},
+                         {"differing", certificate->differing},
+                         {"level", certificate->level},
+                         {"bound", certificate->bound},
+                         {"of", by_tables ? "each output" : "all outputs"}};
+  text += fmt::format(
+      "certificate: {} from exact by at most {:.2e} in total variation ({:.0f} %; c differed on {} of {} worlds "
+      "drawn)\n",
+      by_tables ? "each output by itself is" : "probabilities are", certificate->bound, 100 * certificate->level,
+      certificate->differing, certificate->draws);
+}
 
 void predict(const PredictFlags& flags) {
   const auto run = open_run(flags.run, flags.common.context());
   const auto input = flags.input.read(run);
   const auto& shown = run.presentation();
-  const auto predicted = run.predictor.predict(run.predictor.beliefs(input.inputs), flags.top, input.given);
+  const auto beliefs = run.predictor.beliefs(input.inputs);
+  const auto predicted = run.predictor.predict(beliefs, flags.top, input.given);
   const auto world = values_of(predicted.worlds[0]);
   nlohmann::ordered_json json{{"task", run.configuration->task_name},
                               {"read", shown.world(world)},
@@ -48,6 +77,7 @@ void predict(const PredictFlags& flags) {
                           shown.output(asked->output), 100 * share);
     }
   }
+  if (flags.certify > 0) add_certificate(run, beliefs, flags.certify, json, text);
   if (input.label) {
     json["label"] = shown.label(*input.label);
     text += fmt::format("label {}\n", shown.label(*input.label));
@@ -63,9 +93,13 @@ void add_predict(CLI::App& app, int&) {
   command->add_option("RUN", flags->run, "a run directory")->required();
   flags->input.add_to(*command);
   command->add_option("--top", flags->top, "how many outputs to show")->check(CLI::Range(1, 10000));
+  command
+      ->add_option("--certify", flags->certify, "ask c about so many worlds of this belief, and bound how far off q is")
+      ->check(CLI::Range(1, 100000000));
   flags->common.add_to(*command);
   command->footer(
-      "Examples:\n  anesi predict runs/four --index 7\n  anesi predict runs/four --input digits.idx --json");
+      "Examples:\n  anesi predict runs/four --index 7\n  anesi predict runs/four --input digits.idx --json\n  anesi "
+      "predict runs/blind --index 7 --certify 10000");
   command->callback([flags] { predict(*flags); });
 }
 

@@ -153,7 +153,8 @@ int repeat(const RepeatFlags& flags) {
       continue;
     }
     const auto task = configuration.make_task(context);
-    Training training(configuration, task, task.load());
+    Training training(configuration, task, task.load(), run.found(), context.say);
+    run.save_found(training);
     std::cerr << fmt::format("{} -> {}\n", name, run.directory().string());
     if (run.load_checkpoint(training)) {
       std::cerr << fmt::format("going on after {:.1f} s of training\n", training.trainer().seconds());

@@ -39,21 +39,23 @@ int train(const TrainFlags& flags) {
   if (resuming) run.emplace(Run::open(flags.resume));
   const auto configuration = resuming ? run->configuration() : configuration_of(flags);
   const auto task = configuration->make_task(context);
-  Training training(*configuration, task, task.load());
+  Training training(*configuration, task, task.load(), resuming ? run->found() : std::nullopt, context.say);
   const auto& data = training.data();
   const bool goes_on = resuming && run->load_checkpoint(training);
   if (!goes_on) training.take_q();
   if (!resuming) {
     const auto out = flags.out.empty() ? fresh_run_directory(flags.task) : std::filesystem::path(flags.out);
     run.emplace(Run::create(out, *configuration));
+    run->save_found(training);
   }
   const auto directory = run->directory().string();
   const auto& q = configuration->q;
   std::cerr << fmt::format(
       "{}, preset {}, seed {} -> {}\n{}: {} training, {} test examples; q is {}\n", configuration->task_name,
       configuration->preset, configuration->seed, directory, data.origin, data.train->size(), data.test->size(),
-      configuration->loss_entry().exact ? "exact inference"
-                                        : "a " + q.architecture + (q.from.empty() ? "" : ", learned in " + q.from));
+      training.found()                    ? training.found()->reason
+      : configuration->loss_entry().exact ? "exact inference"
+                                          : "a " + q.architecture + (q.from.empty() ? "" : ", learned in " + q.from));
   if (goes_on) std::cerr << fmt::format("going on after {:.1f} s of training\n", training.trainer().seconds());
   const auto trained = train_to_the_end(*run, training);
   if (!trained) {

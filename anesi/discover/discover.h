@@ -52,6 +52,12 @@ struct WorldSource {
   std::string name;  // "beliefs of mixed priors"
 };
 
+// On how many worlds of a source the problem's automaton (or, for each output by itself, its tables) differs from c,
+// from draws whose number is fixed beforehand. Empty where the problem has neither, so that nothing like it can be
+// said.
+std::optional<DistanceBound> certify_facts(const Problem& problem, const WorldSource& source, std::int64_t draws,
+                                           const at::Generator& generator);
+
 // Every choice is decided by the seed, unless time runs out first. Without a source, worlds are of mixed_worlds().
 // `say` is told now and then, in a line, how far it is. Throws Error where c throws one, gives other outputs when it is
 // asked again, or leaves its space.

@@ -131,6 +131,37 @@ torch::Tensor influence(Oracle& oracle, const at::Generator& generator) {
   return result;
 }
 
+ReadingOrder reading_by_influence(const Space& worlds, const Space& outputs, const torch::Tensor& influence) {
+  const auto order = support_order(influence);
+  const auto matters = influence.accessor<double, 2>();
+  std::vector<bool> emitted(as_size(outputs.variables()), false);
+  std::vector<ReadingStep> steps;
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    ReadingStep step{.reads = {order[place]}, .emits = {}};
+    for (std::int64_t output = 0; output < outputs.variables(); ++output) {
+      const bool waits = std::any_of(order.begin() + static_cast<std::ptrdiff_t>(place) + 1, order.end(),
+                                     [&](auto variable) { return matters[variable][output] > kMatters; });
+      if (waits || emitted[as_size(output)]) continue;
+      emitted[as_size(output)] = true;
+      if (step.emits) {
+        steps.push_back(std::move(step));
+        step = {};
+      }
+      step.emits = output;
+    }
+    steps.push_back(std::move(step));
+  }
+  std::vector<std::pair<std::int64_t, std::int64_t>> shapes;  // domains read and emitted, 0 where nothing
+  for (auto& step : steps) {
+    const std::pair shape(step.reads.empty() ? 0 : worlds.domain(step.reads[0]),
+                          step.emits ? outputs.domain(*step.emits) : 0);
+    const auto known = std::ranges::find(shapes, shape);
+    step.kind = known - shapes.begin();
+    if (known == shapes.end()) shapes.push_back(shape);
+  }
+  return {worlds, outputs, std::move(steps)};
+}
+
 LayeredMachine::Choose fixed_order(std::vector<std::int64_t> order) {
   return [order = std::move(order)](const LayeredMachine& machine) { return order[machine.reached()]; };
 }

@@ -8,6 +8,7 @@
 
 #include "anesi/discover/layered_machine.h"
 #include "anesi/discover/oracle.h"
+#include "anesi/models/reading_order.h"
 
 namespace anesi {
 
@@ -29,6 +30,10 @@ struct OrderChoice {
 //   interaction  variables that act together stand together
 // The oracle outlives them. Each draws from a generator of its own, which the seed decides.
 std::vector<OrderChoice> promising_orders(Oracle& oracle, const torch::Tensor& influence, std::uint64_t seed);
+
+// The order of `support`, with each output emitted once all variables that matter to it are read: what a neural q can
+// go along where no memory was found. Steps of one shape are of one kind.
+ReadingOrder reading_by_influence(const Space& worlds, const Space& outputs, const torch::Tensor& influence);
 
 // Reads in that order.
 LayeredMachine::Choose fixed_order(std::vector<std::int64_t> order);

@@ -17,6 +17,7 @@ class Ensemble final : public Perception {
   torch::Tensor forward(const torch::Tensor& inputs) override;
   bool separable() const override;
   std::int64_t members() const { return static_cast<std::int64_t>(members_.size()); }
+  const Perception& first() const { return *members_[0]; }
 
  private:
   std::vector<std::shared_ptr<Perception>> members_;

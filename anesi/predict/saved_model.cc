@@ -8,6 +8,7 @@
 #include "anesi/core/error.h"
 #include "anesi/core/pruner.h"
 #include "anesi/exact/exact_model.h"
+#include "anesi/exact/found_facts.h"
 #include "anesi/io/files.h"
 #include "anesi/io/safetensors.h"
 #include "anesi/io/sha256.h"
@@ -25,6 +26,7 @@ constexpr int kFormat = 2;
 
 fs::path manifest_path(const fs::path& model) { return model / "manifest.json"; }
 fs::path weights_path(const fs::path& model) { return model / "weights.safetensors"; }
+fs::path found_path(const fs::path& model) { return model / "found.safetensors"; }
 
 Error damaged(const fs::path& model, const std::string& what) {
   return Error(fmt::format("{}: {}; the file is damaged", manifest_path(model).string(), what));
@@ -89,6 +91,10 @@ SavedModel parse(const fs::path& model, const nlohmann::json& json) {
                               .slope = json.at("decision").at("slope"),
                               .offset = json.at("decision").at("offset")};
   }
+  if (json.contains("found")) {
+    saved.found_checksum = json.at("found").at("sha256");
+    saved.found = json.at("found").at("summary");
+  }
   if (json.contains("data")) {
     saved.trained_on = json.at("data").at("origin");
     saved.data_fingerprint = json.at("data").at("fingerprint").get<std::vector<std::int64_t>>();
@@ -103,6 +109,17 @@ NamedTensors read_weights(const SavedModel& saved) {
     throw Error(fmt::format("{}: not the weights that manifest.json describes (checksum differs)", path.string()));
   }
   return tensors;
+}
+
+// The problem with the facts that were saved with the model.
+std::shared_ptr<const Problem> with_saved_facts(const SavedModel& saved, std::shared_ptr<const Problem> problem) {
+  if (saved.found_checksum.empty()) return problem;
+  const auto path = found_path(saved.directory);
+  const auto tensors = read_safetensors(path).tensors;
+  if (sha256_of_file(path) != saved.found_checksum) {
+    throw Error(fmt::format("{}: not the facts that manifest.json describes (checksum differs)", path.string()));
+  }
+  return with_found_facts(std::move(problem), tensors, saved.found);
 }
 
 void freeze(torch::nn::Module& module) {
@@ -149,6 +166,7 @@ Predictor load_predictor(const SavedModel& saved, std::shared_ptr<const Problem>
         problem->worlds().variables(), problem->outputs().variables()));
   }
   const InferenceOptions options(saved);
+  problem = with_saved_facts(saved, std::move(problem));
   Predictor::Parts parts{.problem = problem,
                          .perception = make_ensemble(make_perception, saved.members),
                          .model = make_saved_q(saved, options, *problem),
@@ -216,6 +234,11 @@ void save_model(const fs::path& target, const Predictor& predictor, const Traini
     }
     if (!details.data_fingerprint.empty()) {
       manifest["data"] = {{"origin", details.trained_on}, {"fingerprint", details.data_fingerprint}};
+    }
+    if (const auto* const found = predictor.problem().facts().find<FoundFacts>()) {
+      write_safetensors(found_path(fresh), found_facts_of(predictor.problem()), {{"format", "anesi found"}});
+      manifest["found"] = {
+          {"file", "found.safetensors"}, {"sha256", sha256_of_file(found_path(fresh))}, {"summary", found->summary}};
     }
     manifest["weights"] = {{"file", "weights.safetensors"}, {"sha256", sha256_of_file(weights_path(fresh))}};
     write_file_atomically(manifest_path(fresh), manifest.dump(2) + "\n");

@@ -1,6 +1,7 @@
 // A trained model on disk: all that prediction needs, and nothing of training.
 //
 //   model/manifest.json        what it is: spaces, q's architecture, options, and the weights' checksum
+//   model/found.safetensors    facts that were found by asking c, where there are such (exact/found_facts.h)
 //   model/weights.safetensors  perception.*, q.* and, where there is an explanation model, explanation.*
 //
 // A manifest says nothing of the problem but its spaces, and nothing of the kind of perception: whoever loads a model
@@ -34,6 +35,7 @@ struct SavedModel {
   std::string trained_on;                      // where the data came from; empty where that is not known
   std::vector<std::int64_t> data_fingerprint;  // of examples.h
   std::string checksum;                        // of the weights, SHA-256
+  std::string found_checksum, found;           // of the facts that were found, and what they are in a line; empty: none
 };
 
 // Of a model's directory, or of a run's, which has it as `model`. Throws Error where a file is missing, damaged or of a

@@ -11,6 +11,9 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/seeded.h"
+#include "anesi/exact/automaton.h"
+#include "anesi/exact/cnf.h"
+#include "anesi/exact/enumerate.h"
 
 namespace anesi {
 namespace {
@@ -50,9 +53,11 @@ Configuration::Configuration(const std::string& task, const std::string& preset_
   table_.add("loss", loss, losses().names(), "how labels reach perception. " + ways);
   table_.add_group("task", *task_);
   table_.add_group("train", train);
+  table_.add_group("start", train.kinds_start);
   table_.add_group("q", q);
   table_.add_group("prior", prior);
   table_.add_group("exact", exact);
+  table_.add_group("discover", discover);
   table_.add_group("rloo", rloo);
   table_.add_group("refine", refine);
   table_.add_group("kinds", refine.kinds);
@@ -104,7 +109,9 @@ bool Configuration::applies(const std::string& option) const {
   if (architectures_.contains(group)) return !entry.exact && group == q.architecture;
   if (priors_.contains(group)) return entry.learns_q && group == prior.kind;
   if (group == "exact") return entry.exact;
+  if (group == "discover") return entry.exact || (entry.learns_q && q.architecture == kAutoArchitecture);
   if (group == "rloo") return loss.find("rloo") != std::string::npos;
+  if (group == "start") return train.start == StartFrom::kKinds;
   if (group == "kinds") return refine.epochs > 0 && refine.labels == LabelsBy::kKinds;
   if (group == "refine") return refine.epochs > 0 || option == "refine.epochs";
   if (group == "q") return entry.learns_q || (option == "q.architecture" && !entry.exact);
@@ -125,13 +132,24 @@ Task Configuration::make_task(TaskContext context) const {
   return task_->make(context);
 }
 
-InferenceModel Configuration::make_model(const Problem& problem) const {
-  if (loss_entry().exact) return make_exact_model(problem, exact);
+bool Configuration::discovers(const Problem& problem) const {
+  if (!loss_entry().exact) return loss_entry().through_q && q.architecture == kAutoArchitecture;
+  return exact.method == ExactMethod::kAuto && problem.facts().find<Automaton>() == nullptr &&
+         problem.facts().find<Cnf>() == nullptr && problem.worlds().points() > kMostWorldsEnumerated;
+}
+
+InferenceModel Configuration::make_model(const Problem& problem, const std::string& architecture) const {
+  const auto& name = architecture.empty() ? q.architecture : architecture;
+  if (name == kExactArchitecture || (architecture.empty() && loss_entry().exact)) {
+    return make_exact_model(problem, exact);
+  }
+  if (!architectures_.contains(name))
+    throw UsageError("q.architecture=" + name + ": only a q that is learned through is chosen by asking c");
   const SeededWeights weights(static_cast<std::uint64_t>(seed) + 1);
-  auto model = architectures_.at(q.architecture)->make(problem, q.amortized.explains());
-  model.architecture = q.architecture;
+  auto model = architectures_.at(name)->make(problem, q.amortized.explains());
+  model.architecture = name;
   for (const auto& row : table_.rows()) {
-    if (group_of(row.name) == q.architecture) model.options[row.name] = table_.get(row.name);
+    if (group_of(row.name) == name) model.options[row.name] = table_.get(row.name);
   }
   return model;
 }

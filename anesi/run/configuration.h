@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "anesi/discover/discover.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/losses/losses.h"
 #include "anesi/models/architecture.h"
@@ -45,8 +46,12 @@ class Configuration {
 
   // The task as configured. `context` adds where data are and where to say what is done.
   Task make_task(TaskContext context) const;
-  // A q for its problem, untrained, its weights drawn from the seed; exact inference where the loss is that.
-  InferenceModel make_model(const Problem& problem) const;
+  // Whether c is to be asked what it is before a q is chosen: q.architecture=auto, or exact inference where the problem
+  // declares nothing that allows it.
+  bool discovers(const Problem& problem) const;
+  // A q of some architecture for the problem, untrained, its weights drawn from the seed; kExactArchitecture is exact
+  // inference. Without a name: that of q.architecture, or exact inference where the loss is that.
+  InferenceModel make_model(const Problem& problem, const std::string& architecture = "") const;
   std::unique_ptr<BeliefPrior> make_prior(const Space& worlds) const;
   // How the loss reaches perception.
   const LossEntry& loss_entry() const { return losses().find(loss); }
@@ -58,6 +63,7 @@ class Configuration {
   QOptions q;
   PriorOptions prior;
   ExactOptions exact;
+  DiscoverOptions discover;
   RlooOptions rloo;
   RefineOptions refine;
   PredictorOptions eval;

@@ -48,6 +48,20 @@ std::unique_ptr<Configuration> Run::configuration() const {
   return Configuration::from_toml(read_file(path), path.string());
 }
 
+void Run::save_found(const Training& training) const {
+  if (const auto& found = training.found()) {
+    write_safetensors(directory_ / "found.safetensors", found->facts,
+                      {{"format", "anesi found"}, {"architecture", found->architecture}, {"reason", found->reason}});
+  }
+}
+
+std::optional<Training::Found> Run::found() const {
+  const auto path = directory_ / "found.safetensors";
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  auto [facts, words] = read_safetensors(path);
+  return Training::Found{std::move(facts), words["architecture"], words["reason"]};
+}
+
 void Run::save_checkpoint(const Training& training) const {
   const auto folder = directory_ / "checkpoint";
   std::filesystem::create_directories(folder);

@@ -3,6 +3,7 @@
 //   config.toml   all that is needed to repeat it, but for the data
 //   log.jsonl     a line for every evaluation; log.csv holds the same for spreadsheets
 //   model/        the trained model (predict/saved_model.h)
+//   found.safetensors  what was found out about c by asking it, where it was asked
 //   checkpoint/   the trainer's state, replaced atomically
 //   result.json   once it is finished: figures of the test split
 #pragma once
@@ -28,6 +29,10 @@ class Run {
   const std::filesystem::path& directory() const { return directory_; }
   std::filesystem::path model() const { return directory_ / "model"; }
   std::unique_ptr<Configuration> configuration() const;
+
+  // What was found out about c; nothing where it was not asked.
+  void save_found(const Training& training) const;
+  std::optional<Training::Found> found() const;
 
   void save_checkpoint(const Training& training) const;
   // False where there is none yet. Throws Error where it is damaged, or of other data or another configuration.

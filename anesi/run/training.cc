@@ -3,7 +3,9 @@
 #include "anesi/core/error.h"
 #include "anesi/core/pruner.h"
 #include "anesi/core/rows.h"
+#include "anesi/exact/found_facts.h"
 #include "anesi/models/module_tensors.h"
+#include "anesi/train/choose_q.h"
 #include "anesi/train/train.h"
 
 namespace anesi {
@@ -37,12 +39,19 @@ void check_options(const Configuration& configuration, const Task& task, const S
 
 }  // namespace
 
-Training::Training(const Configuration& configuration, const Task& task, Splits data)
+Training::Training(const Configuration& configuration, const Task& task, Splits data, const std::optional<Found>& found,
+                   const Say& say)
     : configuration_(configuration),
       task_(task),
       data_(std::move(data)),
-      fingerprint_(torch::tensor(fingerprint(data_))) {
+      fingerprint_(torch::tensor(fingerprint(data_))),
+      found_(found) {
   check_options(configuration, task_, data_);
+  if (found_) {
+    task_.problem = with_found_facts(task_.problem, found_->facts, found_->reason);
+  } else if (configuration.discovers(*task_.problem)) {
+    find_out(say);
+  }
   const auto seed = static_cast<std::uint64_t>(configuration.seed);
   learner_ = std::make_unique<Learner>(task_.problem, task_.make_perception, data_.train, seed);
   auto& learner = *learner_;
@@ -51,8 +60,10 @@ Training::Training(const Configuration& configuration, const Task& task, Splits 
   learner.held_out = data_.validation ? data_.validation : data_.test;
   learner.held_out_name = data_.validation ? "validation" : "test";
 
-  const auto& entry = configuration.loss_entry();
-  learner.model = configuration.make_model(*task_.problem);
+  // Through exact inference there is no q that learns, whatever the loss was to be.
+  const auto& entry = found_ && found_->architecture == kExactArchitecture ? losses().find(kExactArchitecture)
+                                                                           : configuration.loss_entry();
+  learner.model = configuration.make_model(*task_.problem, found_ ? found_->architecture : "");
   learner.learns_q = entry.learns_q;
   learner.through_q = entry.through_q;
   learner.loss = entry.make({.problem = learner.pieces ? learner.pieces->problem : task_.problem,
@@ -64,10 +75,24 @@ Training::Training(const Configuration& configuration, const Task& task, Splits 
       learner, usual_phases(learner, configuration.train, configuration.q, configuration.refine));
 }
 
+void Training::find_out(const Say& say) {
+  if (task_.pieces && configuration_.train.pieces) {
+    throw UsageError("q.architecture=auto: what is asked of pieces is not asked of c; choose an architecture");
+  }
+  const auto chosen = choose_q(
+      task_.problem, configuration_.discover, static_cast<std::uint64_t>(configuration_.seed),
+      [&](const Problem& problem, const std::string& name) { return configuration_.make_model(problem, name); }, say);
+  if (configuration_.loss_entry().exact && !chosen.is_exact()) {
+    throw Error("exact inference: " + chosen.discovery->reason);
+  }
+  task_.problem = chosen.problem;
+  found_ = Found{found_facts_of(*chosen.problem), chosen.architecture, chosen.reason};
+}
+
 void Training::take_q() {
   const auto& q = configuration_.q;
   if (q.from.empty()) return;
-  load_model_tensors(learner_->model, load_q(q.from, q.architecture), "q.from=" + q.from);
+  load_model_tensors(learner_->model, load_q(q.from, learner_->model.architecture), "q.from=" + q.from);
 }
 
 Predictor Training::predictor_with(const std::shared_ptr<Perception>& perception) const {

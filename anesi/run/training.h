@@ -14,8 +14,16 @@ namespace anesi {
 
 class Training {
  public:
-  // The configuration outlives it. Throws UsageError where options contradict each other, the task or its data.
-  Training(const Configuration& configuration, const Task& task, Splits data);
+  // What was found out about c when a run began, so that one that goes on does not ask again.
+  struct Found {
+    NamedTensors facts;  // exact/found_facts.h
+    std::string architecture, reason;
+  };
+
+  // The configuration outlives it. Where c is to be asked what it is, that is done here, unless it was `found` before;
+  // `say` is told how far it is. Throws UsageError where options contradict each other, the task or its data.
+  Training(const Configuration& configuration, const Task& task, Splits data, const std::optional<Found>& found = {},
+           const Say& say = {});
 
   Learner& learner() { return *learner_; }
   Trainer& trainer() { return *trainer_; }
@@ -23,6 +31,9 @@ class Training {
   const Splits& data() const { return data_; }
   const Task& task() const { return task_; }
   const Configuration& configuration() const { return configuration_; }
+
+  // Empty where nothing had to be found.
+  const std::optional<Found>& found() const { return found_; }
 
   const torch::Tensor& data_fingerprint() const { return fingerprint_; }  // int64
 
@@ -39,12 +50,14 @@ class Training {
   TrainingDetails details() const;
 
  private:
+  void find_out(const Say& say);
   Predictor predictor_with(const std::shared_ptr<Perception>& perception) const;
 
   const Configuration& configuration_;
   Task task_;
   Splits data_;
   torch::Tensor fingerprint_;
+  std::optional<Found> found_;
   std::unique_ptr<Learner> learner_;
   std::unique_ptr<Trainer> trainer_;
 };

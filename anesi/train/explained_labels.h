@@ -1,4 +1,4 @@
-// The most probable worlds behind training labels: what refinement takes for the truth.
+// The worlds behind training labels, as far as those tell: what refinement takes for the truth.
 #pragma once
 
 #include <torch/torch.h>
@@ -10,8 +10,11 @@ namespace anesi {
 // Of those examples that have one within the limits.
 struct ExplainedLabels {
   torch::Tensor rows;    // int64 [kept], of the examples
-  torch::Tensor worlds;  // int64 [kept, variables]
-  double gap = 0;        // to the most likely worlds, in nats: mean over all examples whose output holds
+  torch::Tensor worlds;  // int64 [kept, variables], the most probable
+  // What is believed of each variable once the label is known, float [kept, variables, domain]; undefined: the world is
+  // taken for certain.
+  torch::Tensor marginals = {};
+  double gap = 0;  // to the most likely worlds, in nats: mean over all examples whose output holds
 
   NamedTensors state() const;
   // Throws Error where something is missing.

@@ -9,30 +9,15 @@
 #include "anesi/core/error.h"
 #include "anesi/core/rows.h"
 #include "anesi/core/score.h"
+#include "anesi/train/cluster.h"
 
 namespace anesi {
 namespace {
 
 constexpr std::int64_t kVariablesAtATime = 20000, kVariablesClustered = 4000;
-constexpr std::int64_t kClusteringRounds = 25, kRounds = 10;
+constexpr std::int64_t kRounds = 10;
 constexpr double kRegretWeight = 1e-4;  // breaks ties between equally many unexplained examples
 constexpr double kSureness = 0.999;
-
-// Centres of clusters of points [n, features]; k-means++.
-torch::Tensor cluster(const torch::Tensor& points, std::int64_t count, const at::Generator& generator) {
-  auto centres = points.index_select(0, torch::randint(points.size(0), {1}, generator, torch::kInt64));
-  while (centres.size(0) < count) {
-    const auto far = torch::cdist(points, centres).amin(1).square() + std::numeric_limits<float>::min();
-    centres = torch::cat({centres, points.index_select(0, torch::multinomial(far, 1, false, generator))});
-  }
-  for (std::int64_t round = 0; round < kClusteringRounds; ++round) {
-    const auto nearest = torch::cdist(points, centres).argmin(1);
-    const auto members = torch::one_hot(nearest, count).to(points.scalar_type());  // [n, count]
-    const auto sizes = members.sum(0).unsqueeze(1);
-    centres = torch::where(sizes > 0, members.t().mm(points) / sizes.clamp_min(1), centres);
-  }
-  return centres;
-}
 
 // Sorts variables by what perception sees of them.
 class Sorter {
@@ -51,7 +36,7 @@ class Sorter {
   // int64 [batch, variables]
   torch::Tensor kinds(const torch::Tensor& inputs) const {
     const auto points = (features(inputs) - middle_) / spread_;
-    return torch::cdist(points, centres_).argmin(1).view({inputs.size(0), -1});
+    return nearest(points, centres_).view({inputs.size(0), -1});
   }
 
  private:

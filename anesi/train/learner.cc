@@ -4,22 +4,29 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/seeded.h"
+#include "anesi/exact/exact_model.h"
+#include "anesi/losses/exact.h"
 #include "anesi/models/architecture.h"
 #include "anesi/models/module_tensors.h"
 #include "anesi/priors/certain.h"
 #include "anesi/priors/fixed_dirichlet.h"
+#include "anesi/train/choose_q.h"
 
 namespace anesi {
 
 NamedTensors ExplainedLabels::state() const {
-  return {{"rows", rows}, {"worlds", worlds}, {"gap", torch::tensor(gap, torch::kFloat64)}};
+  NamedTensors state{{"rows", rows}, {"worlds", worlds}, {"gap", torch::tensor(gap, torch::kFloat64)}};
+  if (marginals.defined()) state["marginals"] = marginals;
+  return state;
 }
 
 ExplainedLabels ExplainedLabels::from(const NamedTensors& state) {
   for (const char* name : {"rows", "worlds", "gap"}) {
     if (!state.contains(name)) throw Error(std::string("checkpoint: ") + name + " of explained labels is missing");
   }
-  return {state.at("rows"), state.at("worlds"), state.at("gap").item<double>()};
+  ExplainedLabels labels{.rows = state.at("rows"), .worlds = state.at("worlds"), .gap = state.at("gap").item<double>()};
+  if (const auto marginals = state.find("marginals"); marginals != state.end()) labels.marginals = marginals->second;
+  return labels;
 }
 
 Learner::Learner(std::shared_ptr<const Problem> the_problem, MakePerception make,
@@ -38,6 +45,23 @@ void Learner::learn_through(const std::string& architecture, const std::vector<s
                             const AmortizedOptions& options) {
   const SeededWeights weights(seed + 1);
   learn_through(make_model(*problem, architecture, explain, settings), options);
+}
+
+void Learner::learn_through_what_suits(const DiscoverOptions& options,
+                                       const std::function<void(const std::string&)>& say) {
+  const auto make = [this](const Problem& of, const std::string& architecture) {
+    const SeededWeights weights(seed + 1);
+    return architecture == kExactArchitecture ? make_exact_model(of) : make_model(of, architecture);
+  };
+  const auto chosen = choose_q(problem, options, seed, make, say);
+  if (say) say(chosen.reason);
+  problem = chosen.problem;
+  if (!chosen.is_exact()) {
+    learn_through(make(*problem, chosen.architecture));
+    return;
+  }
+  model = make(*problem, chosen.architecture);
+  loss = std::make_unique<ExactLoss>(model);
 }
 
 void Learner::learn_through(InferenceModel q, const AmortizedOptions& options, std::unique_ptr<BeliefPrior> prior) {

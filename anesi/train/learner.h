@@ -16,6 +16,7 @@
 
 #include "anesi/core/examples.h"
 #include "anesi/core/problem.h"
+#include "anesi/discover/discover.h"
 #include "anesi/losses/amortized.h"
 #include "anesi/losses/loss.h"
 #include "anesi/models/inference_model.h"
@@ -38,6 +39,10 @@ struct Learner {
   // samples of c: A-NeSI. Settings are as for make_model: {"states=8"}.
   void learn_through(const std::string& architecture, const std::vector<std::string>& settings = {},
                      bool explain = false, const AmortizedOptions& options = {});
+  // Perception is to learn through whatever suits the problem, which is found out by asking c (choose_q.h); the problem
+  // then has the facts that were found. `say` is told what was chosen and why.
+  void learn_through_what_suits(const DiscoverOptions& options = {},
+                                const std::function<void(const std::string&)>& say = {});
   // The same through a q that is there already. Without a prior, q learns from worlds alone where it is multilinear,
   // and else from beliefs of a Dirichlet of concentration 0.2. Set `pieces` before.
   void learn_through(InferenceModel q, const AmortizedOptions& options = {}, std::unique_ptr<BeliefPrior> prior = {});

@@ -1,15 +1,23 @@
 // How training goes: the options of `train` and `q`.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "anesi/losses/amortized.h"
 #include "anesi/models/architecture.h"
 #include "anesi/optimize/schedule.h"
 #include "anesi/options/option_table.h"
+#include "anesi/train/choose_q.h"
+#include "anesi/train/kinds_start_phase.h"
 
 namespace anesi {
+
+// What perception begins with: random weights, or a table from kinds of inputs to beliefs (kinds_start_phase.h).
+enum class StartFrom { kWeights, kKinds };
+constexpr std::array<std::string_view, 2> names_of(StartFrom) { return {"weights", "kinds"}; }
 
 struct TrainOptions {
   std::int64_t epochs = 20, frozen_epochs = 0;
@@ -20,9 +28,11 @@ struct TrainOptions {
   Precision precision = Precision::kF32;
   bool validation = false;
   bool negatives = true;
-  bool pieces = false;
+  bool pieces = false, augment = false;
   double entropy = 0, last_entropy = 0;
   std::int64_t evaluate_every = 1, starts = 1, start_steps = 100;
+  StartFrom start = StartFrom::kWeights;
+  KindsStartOptions kinds_start = {};  // options of their own: start.kinds, …
 
   // Examples in a step.
   std::int64_t batch_size(const Space& worlds) const {
@@ -46,6 +56,7 @@ struct TrainOptions {
               "for that");
     table.add("negatives", negatives, "train on labels that only say what the output is not, where there are such");
     table.add("pieces", pieces, "learn from random pieces of examples, where a task has such, instead of whole ones");
+    table.add("augment", augment, "change inputs at random in ways that leave their worlds as they are");
     table.add("entropy", entropy, {0, 10}, "weight of the beliefs' entropy, taken off the loss, at the start");
     table.add("last_entropy", last_entropy, {0, 10},
               "weight of the beliefs' entropy at the end of training; from train.entropy to here it changes by equal "
@@ -56,12 +67,16 @@ struct TrainOptions {
               "steps that each of train.starts perceptions is trained before they are compared, by the last quarter of "
               "them; q "
               "stays as it is meanwhile");
+    table.add(
+        "start", start,
+        "what perception begins with: its random weights, or what a table from kinds of inputs to beliefs learned "
+        "through q");
     table.add("evaluate_every", evaluate_every, {1, 1000000}, "epochs between evaluations");
   }
 };
 
 struct QOptions {
-  std::string architecture = "transducer", from = {};
+  std::string architecture = kAutoArchitecture, from = {};
   std::int64_t pretrain = 0, every = 1;
   bool frozen = false;
   Schedule schedule{};
@@ -72,7 +87,10 @@ struct QOptions {
   std::int64_t updates_alone() const { return from.empty() ? pretrain : 0; }
 
   void describe(OptionTable& table) {
-    table.add("architecture", architecture, architectures().names(), "of q(y|P) and q(w|y,P)");
+    auto names = architectures().names();
+    names.emplace_back(kAutoArchitecture);
+    table.add("architecture", architecture, std::move(names),
+              "of q(y|P) and q(w|y,P); auto finds out what c is by asking it (discover.*), and chooses");
     table.add("pretrain", pretrain, {0, 100000000}, "updates of q before perception starts");
     table.add("from", from, {},
               "a run whose q is taken as it is, in place of q.pretrain: one q for many perceptions, or for larger "

@@ -4,6 +4,7 @@
 
 #include "anesi/core/seeded.h"
 #include "anesi/models/module_tensors.h"
+#include "anesi/perception/ensemble.h"
 #include "anesi/train/perception_step.h"
 
 namespace anesi {
@@ -23,12 +24,24 @@ double geometric(double first, double last, std::int64_t step, std::int64_t step
 PerceptionPhase::PerceptionPhase(Learner& learner, Plan plan)
     : learner_(learner), plan_(std::move(plan)), batch_(plan_.train.batch_size(learner.problem->worlds())) {}
 
+void PerceptionPhase::begin() {
+  if (plan_.round == 0 || took_refined_) return;
+  const auto& refined = *learner_.refined;
+  // Of an ensemble, the first network: perception is one.
+  const auto* const ensemble = dynamic_cast<const Ensemble*>(&refined);
+  learner_.take_weights(copied(module_tensors(ensemble != nullptr ? ensemble->first() : refined, "")));
+  learner_.refined.reset();
+  learner_.explained.reset();
+  took_refined_ = true;
+}
+
 StepLosses PerceptionPhase::step(std::int64_t index) {
   const auto& train = plan_.train;
   const auto per_epoch = steps_per_epoch(), all = steps(), within = index % per_epoch;
   const auto& order = order_of(index / per_epoch);
   StepPlan plan{.rate = train.schedule.at(index, all),
                 .perception_learns = index >= train.frozen_epochs * per_epoch,
+                .augment = train.augment,
                 .smoothing = faded(train.smoothing, index, all),
                 .entropy = train.entropy > 0 ? geometric(train.entropy, train.last_entropy, index, all) : 0};
   if (plan_.q && index % plan_.q_every == 0) plan.q_rate = plan_.q->rate_beside(index / plan_.q_every);
@@ -43,10 +56,10 @@ bool PerceptionPhase::reports_after(std::int64_t index) const {
 }
 
 const torch::Tensor& PerceptionPhase::order_of(std::int64_t epoch) {
-  const auto key = learner_.restarts * plan_.train.epochs + epoch;
+  const auto key = learner_.restarts * plan_.train.epochs + epoch;  // of this round
   if (key != order_key_) {
     const auto seed = learner_.seed * 1000003 + static_cast<std::uint64_t>(learner_.restarts) * kRestartSeeds +
-                      static_cast<std::uint64_t>(epoch) + 1;
+                      static_cast<std::uint64_t>(plan_.round * plan_.train.epochs + epoch) + 1;
     order_ = learner_.rows.index_select(0, torch::randperm(learner_.rows.size(0), seeded(seed), torch::kInt64));
     order_key_ = key;
   }
@@ -57,7 +70,7 @@ Phase::Next PerceptionPhase::finish() {
   if (!plan_.refine) return Next::kOn;
   const auto& options = *plan_.refine;
   learner_.explained = explain_labels(learner_, options);
-  if (options.restart_gap == 0 || learner_.explained->gap <= options.restart_gap) return Next::kOn;
+  if (plan_.round > 0 || options.restart_gap == 0 || learner_.explained->gap <= options.restart_gap) return Next::kOn;
   if (!best_ || learner_.explained->gap < best_->labels.gap) {
     best_ = Start{*learner_.explained, copied(module_tensors(*learner_.perception, ""))};
   }
@@ -74,6 +87,7 @@ Phase::Next PerceptionPhase::finish() {
 
 NamedTensors PerceptionPhase::state() const {
   NamedTensors state;
+  if (took_refined_) state["took_refined"] = torch::tensor(true);
   if (best_) {
     add_with_prefix(state, "best.labels.", best_->labels.state());
     add_with_prefix(state, "best.weights.", best_->weights);
@@ -84,7 +98,9 @@ NamedTensors PerceptionPhase::state() const {
 void PerceptionPhase::load_state(const NamedTensors& state) {
   best_.reset();
   order_key_ = -1;
-  learner_.explained.reset();
+  took_refined_ = state.contains("took_refined");
+  if (plan_.round == 0 || took_refined_) learner_.explained.reset();
+  if (took_refined_) learner_.refined.reset();
   if (const auto best = with_prefix(state, "best."); !best.empty()) {
     best_ = Start{ExplainedLabels::from(with_prefix(best, "labels.")), copied(with_prefix(best, "weights."))};
   }

@@ -21,10 +21,12 @@ class PerceptionPhase final : public Phase {
     std::optional<QSchedule> q = {};           // empty: q stays as it is
     std::int64_t q_every = 1;                  // steps of perception for one update of q
     std::optional<RefineOptions> refine = {};  // how labels are explained afterwards; empty: they are not
+    std::int64_t round = 0;                    // where it is not the first, perception begins with the refined network
   };
   PerceptionPhase(Learner& learner, Plan plan);
 
-  std::string name() const override { return "perception"; }
+  std::string name() const override { return name_of_round("perception", plan_.round); }
+  void begin() override;
   std::int64_t steps() const override { return plan_.train.epochs * steps_per_epoch(); }
   std::int64_t epochs() const override { return plan_.train.epochs; }
   StepLosses step(std::int64_t index) override;
@@ -46,6 +48,7 @@ class PerceptionPhase final : public Phase {
   std::int64_t batch_;
   torch::Tensor order_;
   std::int64_t order_key_ = -1;  // that order_ is of
+  bool took_refined_ = false;    // in a later round: the refined network is perception now
   struct Start {
     ExplainedLabels labels;
     NamedTensors weights;  // of perception

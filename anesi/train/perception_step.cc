@@ -26,7 +26,8 @@ torch::Tensor entropy_of(const torch::Tensor& beliefs) { return -(beliefs * logs
 
 StepLosses perception_step(Learner& learner, const torch::Tensor& rows, const StepPlan& plan) {
   const auto& worlds = learner.shown_problem().worlds();
-  const auto batch = learner.shown(rows, learner.generator);
+  auto batch = learner.shown(rows, learner.generator);
+  if (plan.augment) batch.inputs = learner.augment(batch.inputs, learner.generator);
   const torch::AutoGradMode gradients(plan.perception_learns);
   learner.optimizer->zero_gradients();
   const auto beliefs = learner.perception->forward(batch.inputs);

@@ -23,12 +23,13 @@
 namespace anesi {
 
 // How labels are explained: each by a search for its most probable world; all at once by kinds of variables that look
-// alike; or by the true worlds, where the data have them (a ceiling, not a result).
-enum class LabelsBy { kSearch, kKinds, kTruth };
-constexpr std::array<std::string_view, 3> names_of(LabelsBy) { return {"search", "kinds", "truth"}; }
+// alike; by the true worlds, where the data have them (a ceiling, not a result); or softly, by what q believes of each
+// variable once it knows the label.
+enum class LabelsBy { kSearch, kKinds, kTruth, kMarginals };
+constexpr std::array<std::string_view, 4> names_of(LabelsBy) { return {"search", "kinds", "truth", "marginals"}; }
 
 struct RefineOptions {
-  std::int64_t epochs = 0, batch = 64, members = 1, restarts = 3, q_steps = 0;
+  std::int64_t epochs = 0, batch = 64, members = 1, restarts = 3, q_steps = 0, rounds = 1;
   bool fresh = true, augment = false;
   Schedule schedule{.lr = 0.004, .shape = Shape::kOneCycle, .warmup = 0.1};
   double weight_decay = 0.05, smoothing = 0.05, average = 0, restart_gap = 0;
@@ -40,7 +41,11 @@ struct RefineOptions {
     table.add("epochs", epochs, {0, 1000000}, "passes over the explained training data; 0: perception is not refined");
     table.add("labels", labels,
               "how labels are explained: each by a search for its most probable world; all at once by kinds of "
-              "variables that look alike; or by the true worlds, where the data have them (a ceiling, not a result)");
+              "variables that look alike; by the true worlds, where the data have them (a ceiling, not a result); or "
+              "softly, by what a multilinear q believes of each variable once it knows the label");
+    table.add("rounds", rounds, {1, 100},
+              "how often perception learns through q and is refined; each time but the first it begins with the "
+              "refined network, at half of train.lr");
     table.add("batch", batch, {1, 1000000}, "world variables in a step");
     schedule.describe(table);
     table.add("weight_decay", weight_decay, {0, 10}, "decoupled (AdamW)");
@@ -66,13 +71,17 @@ struct RefineOptions {
 // As the options say, for the training labels that tell what an output is. Leaves perception in evaluation mode.
 ExplainedLabels explain_labels(const Learner& learner, const RefineOptions& options);
 
+// "refine", "refine 2", …: phases of later rounds have names of their own.
+std::string name_of_round(const std::string& phase, std::int64_t round);
+
 class RefinePhase final : public Phase {
  public:
   // The learner's seed decides weights, order and augmentation. Throws UsageError where inputs are to be augmented and
   // the learner does not know how.
-  RefinePhase(Learner& learner, RefineOptions options);
+  // Rounds are counted from 0 (RefineOptions::rounds).
+  RefinePhase(Learner& learner, RefineOptions options, std::int64_t round = 0);
 
-  std::string name() const override { return "refine"; }
+  std::string name() const override { return name_of_round("refine", round_); }
   // Makes the networks that are to learn. Throws Error where no label was explained.
   void begin() override;
   std::int64_t steps() const override { return options_.members * steps_of_member_; }
@@ -84,6 +93,8 @@ class RefinePhase final : public Phase {
   void load_state(const NamedTensors& state) override;
 
  private:
+  // A seed for each use, far from its neighbours.
+  std::uint64_t seed_for(std::int64_t member, std::int64_t use) const;
   void begin_member(std::int64_t member);
   void end_member(std::int64_t member);
   std::int64_t steps_per_epoch() const { return steps_of_member_ / options_.epochs; }
@@ -92,7 +103,9 @@ class RefinePhase final : public Phase {
 
   Learner& learner_;
   RefineOptions options_;
+  std::int64_t round_;
   std::vector<std::shared_ptr<Perception>> members_;  // empty until the phase begins
+  std::shared_ptr<Perception> network_;               // all of them; the learner's, until another round takes it over
   std::int64_t rows_of_step_ = 1, items_ = 0, steps_of_member_ = 0;
   bool separable_ = false;
   torch::Tensor order_;

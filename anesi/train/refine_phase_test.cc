@@ -5,6 +5,7 @@
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/rows.h"
+#include "anesi/exact/exact_model.h"
 #include "anesi/models/module_tensors.h"
 #include "anesi/testing/lookup.h"
 #include "anesi/testing/toy_problems.h"
@@ -91,6 +92,37 @@ TEST(Refine, LabelsThatAreWholeWorldsExplainThemselves) {
   EXPECT_THROW(explain_labels(half_blind(all_sums(worlds_only)), by_kinds), UsageError);
 }
 
+TEST(Refine, SoftExplanationsAreWhatIsBelievedOnceTheLabelIsKnown) {
+  auto learner = half_blind();
+  RefineOptions options;
+  options.labels = LabelsBy::kMarginals;
+  EXPECT_THROW(explain_labels(learner, options), UsageError) << "there is no q";
+  learner.model = make_exact_model(*learner.problem, {.method = ExactMethod::kEnumerate});
+  const auto labels = explain_labels(learner, options);
+  const auto batch = learner.training->batch(0, 9);
+  const auto beliefs = learner.perception->forward(batch.inputs).detach().to(torch::kFloat64);
+  const auto expected = make_exact(*learner.problem)->marginals(beliefs, batch.observations.outputs);
+  EXPECT_TRUE(torch::allclose(labels.marginals.to(torch::kFloat64), expected, 1e-5, 1e-6)) << labels.marginals;
+  EXPECT_TRUE(torch::equal(labels.worlds, labels.marginals.argmax(2)));
+}
+
+TEST(Refine, LearnsFromSoftExplanations) {
+  auto learner = half_blind();
+  learner.model = make_exact_model(*learner.problem, {.method = ExactMethod::kEnumerate});
+  RefineOptions options;
+  options.labels = LabelsBy::kMarginals;
+  options.epochs = 60;
+  options.batch = 6;
+  options.smoothing = 0;
+  options.weight_decay = 0;
+  options.schedule.lr = 0.1;
+  RefinePhase phase(learner, options);
+  phase.begin();
+  for (std::int64_t step = 0; step < phase.steps(); ++step) phase.step(step);
+  const auto beliefs = learner.refined->forward(learner.training->batch(0, 9).inputs);
+  EXPECT_TRUE(torch::equal(most_likely_worlds(beliefs), learner.training->worlds()));
+}
+
 TEST(Refine, TakesTheTrueWorldsWhereAskedAndKnown) {
   RefineOptions options;
   options.labels = LabelsBy::kTruth;
@@ -172,7 +204,8 @@ TEST(Refine, SaysWhatItLacks) {
   RefineOptions options;
   options.epochs = 1;
   auto unexplained = half_blind();
-  unexplained.explained = ExplainedLabels{torch::empty({0}, torch::kInt64), torch::empty({0, 2}, torch::kInt64), 40};
+  unexplained.explained = ExplainedLabels{
+      .rows = torch::empty({0}, torch::kInt64), .worlds = torch::empty({0, 2}, torch::kInt64), .gap = 40};
   RefinePhase phase(unexplained, options);
   EXPECT_THROW(phase.begin(), Error);
   options.augment = true;

@@ -9,16 +9,21 @@
 namespace anesi {
 namespace {
 
-void check(const Learner& learner, const QOptions& q, const RefineOptions& refine) {
+void check(const Learner& learner, const TrainOptions& train, const QOptions& q, const RefineOptions& refine) {
   if (!learner.loss || !learner.model.prediction) {
     throw UsageError("training: the learner has no loss or no q; call learn_through() or set both");
   }
+  if (train.augment && !learner.augment) throw UsageError("train.augment: this task cannot augment its inputs");
   const bool q_follows = learner.learns_q && !q.frozen;
   if (refine.epochs == 0) return;
   if (refine.augment && !learner.augment) throw UsageError("refine.augment: this task cannot augment its inputs");
   if (refine.restart_gap > 0 && q_follows) {
     throw UsageError(
         "refine.restart_gap: perception can only start again through a q that has not followed it; set q.frozen=true");
+  }
+  if (refine.rounds > 1 && q_follows) {
+    throw UsageError(
+        "refine.rounds: perception can only learn again through a q that stays as it is; set q.frozen=true");
   }
   if (refine.q_steps > 0 && !q_follows) {
     throw UsageError("refine.q_steps: there is no q that learns; set q.frozen=false and loss=amortized");
@@ -39,7 +44,7 @@ QSchedule q_schedule(const TrainOptions& train, const QOptions& q, const RefineO
 
 std::vector<std::unique_ptr<Phase>> usual_phases(Learner& learner, const TrainOptions& train, const QOptions& q,
                                                  const RefineOptions& refine) {
-  check(learner, q, refine);
+  check(learner, train, q, refine);
   learner.weight_decay = train.weight_decay;
   learner.rows = train.negatives ? torch::arange(learner.training->size(), torch::kInt64)
                                  : learner.training->labels().rows_that_hold();
@@ -54,11 +59,19 @@ std::vector<std::unique_ptr<Phase>> usual_phases(Learner& learner, const TrainOp
   std::vector<std::unique_ptr<Phase>> phases;
   if (schedule.alone > 0) phases.push_back(std::make_unique<QPhase>(learner, schedule));
   if (train.starts > 1) phases.push_back(std::make_unique<StartsPhase>(learner, train));
+  if (train.start == StartFrom::kKinds) {
+    phases.push_back(std::make_unique<KindsStartPhase>(learner, train.kinds_start));
+  }
   PerceptionPhase::Plan plan{.train = train, .q_every = q.every};
   if (q_follows) plan.q = schedule;
   if (refines) plan.refine = refine;
-  phases.push_back(std::make_unique<PerceptionPhase>(learner, std::move(plan)));
-  if (refines) phases.push_back(std::make_unique<RefinePhase>(learner, refine));
+  const auto first_rate = plan.train.schedule.lr;
+  for (std::int64_t round = 0; round < (refines ? refine.rounds : 1); ++round) {
+    plan.round = round;
+    plan.train.schedule.lr = round == 0 ? first_rate : first_rate / 2;
+    phases.push_back(std::make_unique<PerceptionPhase>(learner, plan));
+    if (refines) phases.push_back(std::make_unique<RefinePhase>(learner, refine, round));
+  }
   if (schedule.after > 0) phases.push_back(std::make_unique<FollowPhase>(learner, schedule, batch));
   return phases;
 }

@@ -55,6 +55,8 @@ struct Plan {
   RefineOptions refine = {};
   std::string prior = "fixed";
   std::uint64_t seed = 3;
+  std::string architecture = "mlp";
+  std::vector<std::string> settings = {"layers=1", "width=8"};
 
   friend void PrintTo(const Plan& plan, std::ostream* out) { *out << plan.name; }
 };
@@ -68,7 +70,7 @@ struct Tiny {
     auto prior = priors().find(plan.prior).choose()->make(learner.problem->worlds(), common);
     const auto q = [&] {
       const SeededWeights weights(plan.seed + 1);
-      return make_model(*learner.problem, "mlp", /*explain=*/false, {"layers=1", "width=8"});
+      return make_model(*learner.problem, plan.architecture, /*explain=*/false, plan.settings);
     }();
     learner.learn_through(q, {.samples = 8}, std::move(prior));
     trainer = std::make_unique<Trainer>(learner, usual_phases(learner, plan.train, plan.q, plan.refine));
@@ -191,6 +193,23 @@ Plan impatient() {
   return plan;
 }
 
+// From kinds, and then twice through q and its soft explanations.
+Plan in_rounds() {
+  Plan plan{.name = "in_rounds"};
+  plan.architecture = "transducer";
+  plan.settings = {"states=3"};
+  plan.prior = "certain";
+  plan.q.frozen = true;
+  plan.train.start = StartFrom::kKinds;
+  plan.train.kinds_start = {.kinds = 4, .components = 1, .tables = 2, .tries = 2, .passes = 3, .batch = 6, .epochs = 2};
+  plan.refine.labels = LabelsBy::kMarginals;
+  plan.refine.rounds = 2;
+  plan.refine.epochs = 2;
+  plan.refine.batch = 8;
+  plan.refine.members = 2;
+  return plan;
+}
+
 class EveryTraining : public testing::TestWithParam<Plan> {};
 
 // Stopped after any of its steps, among them the last of each phase, and taken up from its state by another process.
@@ -220,7 +239,7 @@ TEST_P(EveryTraining, ResumesBitForBitWhereverItStopped) {
   EXPECT_TRUE(same_state(end, done.trainer->state()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Plans, EveryTraining, testing::Values(every_phase(), fitted_prior(), impatient()),
+INSTANTIATE_TEST_SUITE_P(Plans, EveryTraining, testing::Values(every_phase(), fitted_prior(), impatient(), in_rounds()),
                          [](const auto& info) { return info.param.name; });
 
 TEST(TrainerOfALambda, RunsItsPhasesInOrder) {
@@ -232,6 +251,12 @@ TEST(TrainerOfALambda, RunsItsPhasesInOrder) {
   EXPECT_TRUE(anew.trainer->run(again));
   EXPECT_EQ(again.phases, (Phases{{"q", 3}, {"perception", 6}, {"perception", 6}, {"perception", 6}, {"refine", 3}}));
   EXPECT_EQ(anew.learner.restarts, 2);
+  PhaseRecorder rounds;
+  Tiny twice(in_rounds());
+  EXPECT_TRUE(twice.trainer->run(rounds));
+  EXPECT_EQ(
+      rounds.phases,
+      (Phases{{"q", 3}, {"start", 12}, {"perception", 6}, {"refine", 12}, {"perception 2", 6}, {"refine 2", 12}}));
   std::vector<std::int64_t> restarts;
   for (const auto& report : again.reports) {
     if (report.phase == "perception" && report.epoch == 2) restarts.push_back(report.restarts);

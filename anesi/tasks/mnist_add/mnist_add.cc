@@ -17,8 +17,14 @@ namespace {
 
 struct MnistAddOptions {
   std::int64_t digits = 4;
+  bool described = true;
 
-  void describe(OptionTable& table) { table.add("digits", digits, {1, 5000}, "digits of each number (the paper's N)"); }
+  void describe(OptionTable& table) {
+    table.add("digits", digits, {1, 5000}, "digits of each number (the paper's N)");
+    table.add("described", described,
+              "whether c tells of itself a reading order, an automaton, a formula and a pruner; where not, it must be "
+              "asked");
+  }
 };
 
 // A recurrent q that explains. Joint matching alone leaves its predictions unsure of what perception is sure of, so
@@ -83,6 +89,16 @@ const std::vector<Preset> kPresets{
     {"prune", "the same under the pruner: everything q samples adds up", explaining("prune")},
     {"refine", "the default for a few epochs, then a fresh network on its explanations of the labels", refining(false)},
     {"refine-augment", "the same, on images bent at random", refining(true)},
+    {"blind",
+     "nothing is told of c but its values: how it adds is found by asking",
+     {"task.described=false", "q.architecture=auto", "train.epochs=25", "train.lr=0.003", "train.schedule=one_cycle",
+      "train.weight_decay=0.1", "train.smoothing=0.1", "eval.beam=16"}},
+    {"soft",
+     "blind, then fresh networks on soft explanations of the labels, in two rounds, on images bent at random",
+     {"task.described=false", "q.architecture=auto", "train.epochs=10", "train.lr=0.003", "train.schedule=one_cycle",
+      "train.weight_decay=0.1", "train.smoothing=0.1", "refine.labels=marginals", "refine.rounds=2", "refine.epochs=30",
+      "refine.batch=128", "refine.lr=0.004", "refine.weight_decay=0.05", "refine.smoothing=0.05", "refine.augment=true",
+      "eval.beam=16"}},
     {"paper",
      "the paper's hyperparameters to the letter (prediction only)",
      {"q.architecture=mlp", "mlp.layers=3", "mlp.width=800", "prior.kind=fitted", "prior.window=2500",
@@ -160,7 +176,8 @@ void write_data(const Splits& splits, const std::filesystem::path& directory) {
 
 Task make_mnist_add(const MnistAddOptions& options, const TaskContext& context) {
   Task task;
-  const auto problem = std::make_shared<const Addition>(options.digits);
+  std::shared_ptr<const Problem> problem = std::make_shared<const Addition>(options.digits);
+  if (!options.described) problem = with_facts(problem, {});
   task.problem = problem;
   task.make_perception = [] { return std::make_shared<LeNet>(10); };
   task.presentation = std::make_shared<SumsOnPaper>(options.digits);

@@ -1,0 +1,20 @@
+// The operators + - x, drawn by a program to look as if written beside MNIST's digits.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+
+namespace anesi {
+
+inline constexpr std::int64_t kPlus = 0, kMinus = 1, kTimes = 2, kOperators = 3;
+
+struct OperatorImages {
+  torch::Tensor images;  // uint8 [count, 28, 28], white on black
+  torch::Tensor labels;  // int64 [count], each operator equally likely
+};
+
+// The same count and seed give the same images.
+OperatorImages render_operators(std::int64_t count, std::uint64_t seed);
+
+}  // namespace anesi
