@@ -432,7 +432,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(same[0], same[1])
 
     def test_misuse_is_exit_2_and_one_line(self):
-        self.refused(2, "there is no task nonsense; there are mnist-add, parity", "train", "nonsense")
+        self.refused(2, "there is no task nonsense; there are formula, mnist-add, parity", "train", "nonsense")
         self.refused(2, "no preset nonsense", "train", "mnist-add", "--preset", "nonsense")
         self.refused(2, "did you mean task.digits", "train", "mnist-add", "--set", "task.digit=3")
         self.refused(2, "out of range", "train", "mnist-add", "--set", "task.digits=0")
@@ -461,10 +461,29 @@ class CommandLine(unittest.TestCase):
     def test_tasks_lists_tasks_and_presets(self):
         tasks = {task["name"]: task for task in json.loads(self.call("tasks", "--json").stdout)["tasks"]}
         self.assertEqual({preset["name"] for preset in tasks["mnist-add"]["presets"]},
-                         {"default", "scan", "explain", "prune", "refine", "refine-augment", "paper", "no-prior"})
+                         {"default", "scan", "explain", "prune", "refine", "refine-augment", "blind", "soft", "paper", "no-prior"})
         self.assertIn("visual-sudoku", tasks)
         self.assertIn("warcraft", tasks)
         self.assertIn("parity", tasks)
+
+    def test_what_blind_finds_is_saved_and_certified(self):
+        settings = [f"--set={setting}" for setting in ("task.digits=3", "train.epochs=1")]
+        result = self.call("train", "mnist-add", "--preset", "blind", *settings, "--out", "blind", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("a memory of 11 states was found", result.stderr)
+        manifest = json.loads((self.folder / "blind/model/manifest.json").read_text())
+        self.assertEqual(manifest["architecture"], "exact")
+        self.assertIn("a memory of 11 states", manifest["found"]["summary"])
+        told = json.loads(self.call("predict", "blind", "--index", "1", "--certify", "2000", "--json").stdout)
+        self.assertEqual(told["certificate"]["differing"], 0)
+        self.assertAlmostEqual(told["certificate"]["bound"], 3 / 2000, delta=1e-5)
+        checked = self.call("check", "blind", "--beliefs", "20", "--json")
+        self.assertEqual(checked.returncode, 0, checked.stdout)
+        self.assertEqual(json.loads(checked.stdout)["certificate_found"]["differing"], 0)
+        # A file that is not the one which was saved is refused.
+        found = self.folder / "blind/model/found.safetensors"
+        found.write_bytes(found.read_bytes()[:-1] + b"x")
+        self.refused(1, "checksum differs", "predict", "blind", "--index", "1")
 
     def test_parity_trains(self):
         result = self.call("train", "parity", "--set", "q.pretrain=20", "--set", "train.epochs=1", "--out", "parity", "--json")

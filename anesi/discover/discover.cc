@@ -21,7 +21,8 @@ constexpr std::int64_t kProbes = 12, kTestedMachines = 10000, kRecombined = 4000
 constexpr std::int64_t kStatesBesideTables = 256, kFirstStates = 16, kMoreStates = 4, kMostRounds = 60;
 constexpr std::int64_t kAskedTwice = 64, kRareShare = 50, kMostRare = 500, kNearRare = 2000, kMostTelling = 4000;
 constexpr std::int64_t kCallsToMakeSmaller = 2'000'000, kMovesOfAVariable = 4, kMostProbes = 64;
-constexpr int kTimed = 5;
+constexpr int kTimed = 10;
+constexpr double kSecondsTimed = 0.2;
 constexpr int kFewestCalls = 5000;  // nothing is found with fewer
 
 // The search itself, with what it needs everywhere.
@@ -91,24 +92,24 @@ class Search {
       throw LimitReached("c is told something besides the world, which may change what it computes");
     }
     const auto worlds = source_.draw(kAskedTwice, generator_);
-    // One call, again where it seemed slow: a busy machine makes any call slow now and then.
+    // One call, several times: a busy machine makes any call slow now and then.
     double each = std::numeric_limits<double>::infinity();
-    const auto too_slow = [&] {
-      return each * kFewestCalls / static_cast<double>(torch::get_num_threads()) > oracle_.limits().seconds;
-    };
-    for (int times = 0; times < kTimed && too_slow(); ++times) {
+    const auto seconds_of = [&](double calls) { return each * calls / static_cast<double>(torch::get_num_threads()); };
+    for (int times = 0; times < kTimed && (times < 2 || oracle_.seconds() < kSecondsTimed); ++times) {
       const auto before = oracle_.seconds();
       oracle_.ask(worlds.slice(0, times, times + 1));
       each = std::min(each, oracle_.seconds() - before);
     }
-    if (too_slow()) {
+    if (seconds_of(kFewestCalls) > oracle_.limits().seconds) {
       throw LimitReached(fmt::format("c takes {:.2g} s a call, too long to be asked {} times in {:.3g} s", each,
                                      kFewestCalls, oracle_.limits().seconds));
     }
-    // How many worlds a certificate is drawn from is decided here, before anything is known of the machine.
-    draws_ = std::min(
-        options_.draws,
-        std::max<std::int64_t>(100, static_cast<std::int64_t>(0.2 * oracle_.limits().seconds / (each + 1e-9))));
+    // How many worlds a certificate is drawn from is decided here, before anything is known of the machine: as many as
+    // were asked for, unless c is so slow that this would take longer than all the rest.
+    draws_ = options_.draws;
+    if (seconds_of(static_cast<double>(draws_)) > oracle_.limits().seconds) {
+      draws_ = std::max<std::int64_t>(100, static_cast<std::int64_t>(oracle_.limits().seconds / seconds_of(1)));
+    }
     const auto outputs = oracle_.ask(worlds);
     if (!torch::equal(oracle_.ask(worlds.flip(0)).flip(0), outputs)) {
       throw Error("c gives different outputs for the same world; it must depend on the world alone");

@@ -17,8 +17,8 @@ constexpr std::int64_t kVariables = 6, kValuesOfSix = 4, kExamples = 400;
 
 // Sums of six values of which inputs are a blurred picture.
 Learner sums_of_six(bool separable = true) {
-  const auto problem = make_problem(Space::uniform(kVariables, kValuesOfSix), Space{kVariables * (kValuesOfSix - 1) + 1},
-                                    [](Values world, MutableValues output) {
+  const auto problem = make_problem(Space::uniform(kVariables, kValuesOfSix),
+                                    Space{kVariables * (kValuesOfSix - 1) + 1}, [](Values world, MutableValues output) {
                                       output[0] = 0;
                                       for (const auto value : world) output[0] += value;
                                     });

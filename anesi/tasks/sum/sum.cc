@@ -42,7 +42,6 @@ std::vector<std::string> in_rounds(bool augment) {
           "train.start=kinds",
           "train.epochs=12",
           "train.batch=8",
-          std::string("train.augment=") + (augment ? "true" : "false"),
           "train.lr=0.002",
           "train.schedule=one_cycle",
           "train.weight_decay=0.05",
