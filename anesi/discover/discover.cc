@@ -21,6 +21,7 @@ constexpr std::int64_t kProbes = 12, kTestedMachines = 10000, kRecombined = 4000
 constexpr std::int64_t kStatesBesideTables = 256, kFirstStates = 16, kMoreStates = 4, kMostRounds = 60;
 constexpr std::int64_t kAskedTwice = 64, kRareShare = 50, kMostRare = 500, kNearRare = 2000, kMostTelling = 4000;
 constexpr std::int64_t kCallsToMakeSmaller = 2'000'000, kMovesOfAVariable = 4, kMostProbes = 64;
+constexpr const char* kUsualBeliefs = "beliefs of mixed priors";
 constexpr int kTimed = 10;
 constexpr double kSecondsTimed = 0.2;
 constexpr int kFewestCalls = 5000;  // nothing is found with fewer
@@ -37,16 +38,25 @@ class Search {
         say_(say),
         generator_(seeded(seed)) {}
 
-  Discovery run() {
+  // In one order only, where one is given, and with worlds that are known to tell.
+  Discovery run(const std::optional<std::vector<std::int64_t>>& order_of_reading = {},
+                const torch::Tensor& telling = {}) {
     Discovery found;
+    telling_ = telling;
     try {
       check_that_c_can_be_asked();
       found.influence = influence(oracle_, generator_);
-      found.tables = find_tables(oracle_, found.influence, source_.draw, generator_).tables;
+      if (!order_of_reading) found.tables = find_tables(oracle_, found.influence, source_.draw, generator_).tables;
       const auto probes = torch::cat(
           {uniform_worlds(oracle_.worlds(), kProbes / 2, generator_), source_.draw(kProbes - kProbes / 2, generator_)});
       std::vector<Attempt> attempts;
-      for (auto& order : promising_orders(oracle_, found.influence, seed_)) {
+      std::vector<OrderChoice> orders;
+      if (order_of_reading) {
+        orders.push_back({"as before", fixed_order(*order_of_reading)});
+      } else {
+        orders = promising_orders(oracle_, found.influence, seed_);
+      }
+      for (auto& order : orders) {
         attempts.push_back({order.name, LayeredMachine(oracle_, probes, std::move(order.choose))});
       }
       // Where tables say it all, only a small memory is better than they are.
@@ -82,8 +92,11 @@ class Search {
     double wrong;  // share of the worlds that it was last tried on
   };
 
-  void say(const std::string& line) const {
-    if (say_) say_(line);
+  // Not more often than once a second.
+  void say(const std::string& line) {
+    if (!say_ || oracle_.seconds() < said_ + 1) return;
+    said_ = oracle_.seconds();
+    say_(line);
   }
 
   // A few worlds, twice: what does not give the same output again, or takes too long, is found before anything else.
@@ -244,7 +257,8 @@ class Search {
   DiscoverOptions options_;
   std::uint64_t seed_;
   WorldSource source_;
-  const std::function<void(const std::string&)>& say_;
+  std::function<void(const std::string&)> say_;
+  double said_ = 0;  // when
   at::Generator generator_;
   std::optional<Candidate> best_;
   std::optional<Attempt> smallest_;  // once one is right
@@ -254,6 +268,12 @@ class Search {
 };
 
 }  // namespace
+
+Discovery discover_again(const Problem& problem, const Automaton& automaton, const torch::Tensor& worlds,
+                         const DiscoverOptions& options, std::uint64_t seed) {
+  const WorldSource usual{mixed_worlds_of(problem.worlds()), kUsualBeliefs};
+  return Search(problem, options, seed, usual, {}).run(automaton.reading().read(), worlds);
+}
 
 std::optional<DistanceBound> certify_facts(const Problem& problem, const WorldSource& source, std::int64_t draws,
                                            const at::Generator& generator) {
@@ -270,7 +290,7 @@ std::optional<DistanceBound> certify_facts(const Problem& problem, const WorldSo
 
 Discovery discover(const Problem& problem, const DiscoverOptions& options, std::uint64_t seed,
                    const std::optional<WorldSource>& source, const std::function<void(const std::string&)>& say) {
-  const auto usual = WorldSource{mixed_worlds_of(problem.worlds()), "beliefs of mixed priors"};
+  const WorldSource usual{mixed_worlds_of(problem.worlds()), kUsualBeliefs};
   return Search(problem, options, seed, source.value_or(usual), say).run();
 }
 

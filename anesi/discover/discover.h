@@ -25,12 +25,16 @@ namespace anesi {
 
 struct DiscoverOptions {
   DiscoverLimits limits;
-  std::int64_t draws = 30000;
+  std::int64_t draws = 30000, watched = 4;
   double distance = 0.001;
 
   void describe(OptionTable& table) {
     limits.describe(table);
     table.add("draws", draws, {100, 100'000'000}, "worlds that a certificate is drawn from");
+    table.add(
+        "watched", watched, {0, 1'000'000},
+        "worlds of each step's beliefs that c and a memory which was found are both given while perception learns; "
+        "where they differ the memory is found again");
     table.add("distance", distance, {1e-9, 1}, "share of worlds on which a memory may differ from c at most");
   }
 };
@@ -57,6 +61,11 @@ struct WorldSource {
 // said.
 std::optional<DistanceBound> certify_facts(const Problem& problem, const WorldSource& source, std::int64_t draws,
                                            const at::Generator& generator);
+
+// An automaton found again, in the order in which it reads, so that it is right on these worlds too, int64 [worlds,
+// variables]: perception came upon them, and it was wrong there.
+Discovery discover_again(const Problem& problem, const Automaton& automaton, const torch::Tensor& worlds,
+                         const DiscoverOptions& options = {}, std::uint64_t seed = 0);
 
 // Every choice is decided by the seed, unless time runs out first. Without a source, worlds are of mixed_worlds().
 // `say` is told now and then, in a line, how far it is. Throws Error where c throws one, gives other outputs when it is

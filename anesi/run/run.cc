@@ -109,6 +109,7 @@ void Run::log(const Progress& progress, const std::optional<Evaluation>& evaluat
   line["loss"] = number_or_null(progress.loss);
   line["q_loss"] = number_or_null(progress.q_loss);
   line["restarts"] = progress.restarts;
+  line["grown"] = progress.grown;
   line["split"] = progress.split;
   const auto figures = to_json(evaluation.value_or(Evaluation{}));
   for (const auto& [key, value] : figures.items()) {

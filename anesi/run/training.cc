@@ -71,6 +71,10 @@ Training::Training(const Configuration& configuration, const Task& task, Splits 
                              .make_prior = [&](const Space& worlds) { return configuration.make_prior(worlds); },
                              .options = configuration.loss_options(),
                              .generator = learner.generator});
+  learner.say = say;
+  if (found_ && found_->architecture == kExactArchitecture) {
+    learner.watched = {.worlds = configuration.discover.watched, .options = configuration.discover};
+  }
   trainer_ = std::make_unique<Trainer>(
       learner, usual_phases(learner, configuration.train, configuration.q, configuration.refine));
 }
@@ -103,7 +107,7 @@ Predictor Training::predictor_with(const std::shared_ptr<Perception>& perception
     decision->fit(*task_.problem, *learner_->model.prediction, *perception, data_.held_out());
   }
   const bool prunes = configuration_.q.amortized.prunes() || options.prune;
-  return Predictor({.problem = task_.problem,
+  return Predictor({.problem = learner_->problem,  // with the memory as it is now
                     .perception = perception,
                     .model = learner_->model,
                     .options = options,

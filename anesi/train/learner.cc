@@ -5,12 +5,12 @@
 #include "anesi/core/error.h"
 #include "anesi/core/seeded.h"
 #include "anesi/exact/exact_model.h"
-#include "anesi/losses/exact.h"
 #include "anesi/models/architecture.h"
 #include "anesi/models/module_tensors.h"
 #include "anesi/priors/certain.h"
 #include "anesi/priors/fixed_dirichlet.h"
 #include "anesi/train/choose_q.h"
+#include "anesi/train/watch.h"
 
 namespace anesi {
 
@@ -60,8 +60,8 @@ void Learner::learn_through_what_suits(const DiscoverOptions& options,
     learn_through(make(*problem, chosen.architecture));
     return;
   }
-  model = make(*problem, chosen.architecture);
-  loss = std::make_unique<ExactLoss>(model);
+  take_memory(*this, problem);
+  watched = {.worlds = options.watched, .options = options};
 }
 
 void Learner::learn_through(InferenceModel q, const AmortizedOptions& options, std::unique_ptr<BeliefPrior> prior) {

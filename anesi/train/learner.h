@@ -74,6 +74,15 @@ struct Learner {
   bool beliefs_checked = false;              // a perception that does not fit its problem is found at the first step
   std::int64_t restarts = 0;                 // how often perception began anew because its explanations were unlikely
 
+  // Where q is a memory that was found by asking c: how closely it is watched (watch.h), and how often it was found
+  // anew.
+  struct Watched {
+    std::int64_t worlds = 0;  // of each step; 0: it is not
+    DiscoverOptions options = {};
+  } watched;
+  std::int64_t grown = 0;
+  std::function<void(const std::string&)> say;  // told in a line what happens by itself; may be empty
+
   // Refined, once that has begun.
   std::shared_ptr<Perception> current_perception() const { return refined ? refined : perception; }
 

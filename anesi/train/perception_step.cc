@@ -5,6 +5,7 @@
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/train/watch.h"
 
 namespace anesi {
 namespace {
@@ -51,6 +52,7 @@ StepLosses perception_step(Learner& learner, const torch::Tensor& rows, const St
   if (plan.entropy > 0) loss = loss - plan.entropy * entropy_of(beliefs);
   loss.backward();
   learner.optimizer->step(plan.rate.learning_rate, plan.rate.beta1);
+  if (learner.watched.worlds > 0) watch(learner, beliefs);
   return losses;
 }
 

@@ -5,7 +5,9 @@
 #include <set>
 
 #include "anesi/core/error.h"
+#include "anesi/exact/found_facts.h"
 #include "anesi/models/module_tensors.h"
+#include "anesi/train/watch.h"
 
 namespace anesi {
 namespace {
@@ -86,6 +88,7 @@ Progress Trainer::progress(const Phase& phase) const {
           .q_loss = q_loss_.mean(),
           .seconds = seconds_,
           .restarts = learner_.restarts,
+          .grown = learner_.grown,
           .split = learner_.held_out_name};
 }
 
@@ -97,6 +100,10 @@ NamedTensors Trainer::state() const {
   state["generator"] = learner_.generator.get_state();
   state["torch_generator"] = at::detail::getDefaultCPUGenerator().get_state();
   state["restarts"] = torch::tensor(learner_.restarts);
+  if (learner_.grown > 0) {
+    state["grown"] = torch::tensor({learner_.grown, learner_.watched.worlds});
+    add_with_prefix(state, "found.", found_facts_of(*learner_.problem));
+  }
   state["sums"] = torch::tensor(
       {loss_.total, q_loss_.total, static_cast<double>(loss_.count), static_cast<double>(q_loss_.count), seconds_},
       torch::kFloat64);
@@ -122,6 +129,11 @@ void Trainer::load_state(const NamedTensors& state) {
   if (standing.size() != 1 || !at) throw Error("checkpoint: it stands at a phase that this training does not have");
   const auto sums = state.at("sums");
   if (sums.numel() != 5) throw Error("checkpoint: written by another version of this program");
+  if (const auto grown = state.find("grown"); grown != state.end()) {
+    take_memory(learner_, with_found_facts(learner_.problem, with_prefix(state, "found."), "a memory that grew"));
+    learner_.grown = grown->second[0].item<std::int64_t>();
+    learner_.watched.worlds = grown->second[1].item<std::int64_t>();
+  }
   load_module_tensors(*learner_.perception, "perception.", state, "checkpoint");
   load_model_tensors(learner_.model, state, "checkpoint");
   learner_.loss->load_state(with_prefix(state, "loss."));

@@ -23,6 +23,7 @@ struct Progress {
   double loss = kNoLoss, q_loss = kNoLoss;  // means since the last report
   double seconds = 0;                       // of training so far, in all phases and resumed parts, without evaluations
   std::int64_t restarts = 0;                // of perception
+  std::int64_t grown = 0;                   // how often a memory that was found had to be found anew
   std::string split = {};                   // that evaluations are of
 
   static constexpr double kNoLoss = std::numeric_limits<double>::quiet_NaN();

@@ -1,0 +1,19 @@
+// Watching a memory that was found: draws of mixed beliefs did not tell it from c, but perception may believe in worlds
+// that those never came upon.
+#pragma once
+
+#include <torch/torch.h>
+
+#include "anesi/train/learner.h"
+
+namespace anesi {
+
+// Gives a few worlds of beliefs that perception emitted, [batch, variables, domain], to c and to the memory that the
+// learner's problem has (FoundFacts), as many as learner.watched says. Where they differ, the memory is found again,
+// with those worlds among what it must be right on, and takes its place in the learner's problem, q and loss.
+void watch(Learner& learner, const torch::Tensor& beliefs);
+
+// Puts a memory that was found in the place of the learner's.
+void take_memory(Learner& learner, std::shared_ptr<const Problem> problem);
+
+}  // namespace anesi
