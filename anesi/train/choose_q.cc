@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
+
 #include "anesi/core/beliefs.h"
 #include "anesi/core/seeded.h"
 #include "anesi/discover/find_tables.h"
@@ -15,7 +17,7 @@
 namespace anesi {
 namespace {
 
-constexpr double kFewWorldsToEnumerate = 1 << 16, kConcentration = 0.2;
+constexpr double kFewWorldsToEnumerate = 1 << 16, kFewToEnumerate = 1 << 18, kConcentration = 0.2;
 constexpr std::int64_t kUpdates = 150, kSamples = 64, kHeldOut = 512;
 
 // Mean log q(c(w)|P) of fresh beliefs and worlds, after a few updates of q.
@@ -47,14 +49,15 @@ ChosenQ choose_q(const std::shared_ptr<const Problem>& problem, const DiscoverOp
   if (problem->facts().find<Automaton>() != nullptr) {
     return {problem, kExactArchitecture, "exact inference: the problem tells its memory", {}};
   }
-  if (problem->worlds().points() <= kFewWorldsToEnumerate) {
-    return {problem,
-            kExactArchitecture,
-            fmt::format("exact inference: there are only {:.0f} worlds", problem->worlds().points()),
-            {}};
-  }
+  const auto worlds = problem->worlds().points();
+  const auto& domains = problem->outputs().domains();
+  const ChosenQ enumerated{
+      problem, kExactArchitecture, fmt::format("exact inference: there are only {:.0f} worlds", worlds), {}};
+  // Enumeration goes over all worlds for every value that an output may have; a memory is faster where there is one.
+  if (worlds * std::accumulate(domains.begin(), domains.end(), 0.0) <= kFewToEnumerate) return enumerated;
   ChosenQ chosen{.problem = problem, .discovery = discover(*problem, options, seed, {}, say)};
   const auto& found = *chosen.discovery;
+  if (!found.automaton && worlds <= kFewWorldsToEnumerate) return enumerated;
   auto facts = problem->facts();
   if (found.automaton) {
     chosen.architecture = kExactArchitecture;

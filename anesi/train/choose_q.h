@@ -1,9 +1,9 @@
 // The q that suits a function which nobody described: q.architecture=auto.
 //
 // The first of these that there is: exact inference by what the problem declares, or by enumeration where worlds are
-// few; exact inference by a memory that discovery finds; tables, where each output is of a few world variables; and
-// else a neural q along the order that matters to the outputs, `scan` or `mlp`, whichever gives held-out samples of c
-// the higher likelihood after a short training.
+// few; exact inference by a memory that discovery finds, or else by enumeration where they are not too many; tables,
+// where each output is of a few world variables; and else a neural q along the order that matters to the outputs,
+// `scan` or `mlp`, whichever gives held-out samples of c the higher likelihood after a short training.
 #pragma once
 
 #include <functional>
