@@ -215,7 +215,9 @@ void show_influence(const Explained& it) {
   }
   std::vector<std::int64_t> order(explanation.influence.size());
   std::iota(order.begin(), order.end(), std::int64_t{0});
-  const auto weight = [&](std::int64_t variable) { return explanation.influence[static_cast<std::size_t>(variable)]; };
+  const auto weight = [&influence = explanation.influence](std::int64_t variable) {
+    return influence[static_cast<std::size_t>(variable)];
+  };
   std::ranges::stable_sort(order, std::ranges::greater(), weight);
   order.resize(std::min(order.size(), static_cast<std::size_t>(flags.shown())));
   json["matters"] = nlohmann::ordered_json::array();

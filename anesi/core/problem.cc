@@ -41,6 +41,7 @@ class FunctionProblem final : public PointwiseProblem {
 template <typename Base>
 class WithFacts : public Base {
  public:
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): moved into a member that only shows once Base is known
   WithFacts(std::shared_ptr<const Base> problem, Facts facts) : problem_(std::move(problem)) {
     this->facts_ = std::move(facts);
   }

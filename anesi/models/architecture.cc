@@ -1,5 +1,7 @@
 #include "anesi/models/architecture.h"
 
+#include <fmt/format.h>
+
 namespace anesi {
 
 Registry<ArchitectureEntry>& architectures() {
@@ -13,7 +15,8 @@ InferenceModel make_model(const Problem& problem, const std::string& architectur
   OptionTable table;
   table.add_group(architecture, *chosen);
   for (const auto& setting : settings) {
-    table.set(setting.starts_with(architecture + ".") ? setting : architecture + "." + setting);
+    const bool full = setting.starts_with(architecture + ".");
+    table.set(full ? setting : fmt::format("{}.{}", architecture, setting));
   }
   auto model = chosen->make(problem, explain);
   model.architecture = architecture;
