@@ -41,29 +41,6 @@ void move_forward(const Automaton::Table& table, const std::vector<double>& weig
   }
 }
 
-// Turns the gradient of the combinations' weights into that of the beliefs of the variables read.
-void weights_backward(const AutomatonPass& pass, std::int64_t row, const PlannedStep& step,
-                      const std::vector<double>& weight_gradient, double* belief_gradient, std::int64_t width) {
-  for (std::size_t target = 0; target < step.reads.size(); ++target) {
-    double* const gradient = belief_gradient + step.reads[target] * width;
-    for (std::int64_t c = 0; c < step.combinations; ++c) {
-      double others = weight_gradient[static_cast<std::size_t>(c)];
-      if (others == 0) continue;
-      std::int64_t value_of_target = 0, rest = c;
-      for (auto index = step.reads.size(); index-- > 0;) {
-        const auto value = rest % step.domains[index];
-        rest /= step.domains[index];
-        if (index == target) {
-          value_of_target = value;
-        } else {
-          others *= pass.belief(row, step.reads[index], value);
-        }
-      }
-      gradient[value_of_target] += others;
-    }
-  }
-}
-
 // One step of a row's filter; `next` is zero throughout before. Returns what the next states sum to, and divides by it.
 double filter_step(const AutomatonPass& pass, std::int64_t row, std::size_t step, const double* before, double* next,
                    std::vector<double>& weights) {
@@ -107,7 +84,8 @@ struct PassHolder : torch::CustomClassHolder {
 
 class Filter : public torch::autograd::Function<Filter> {
  public:
-  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& beliefs,
+  static torch::Tensor forward(torch::autograd::AutogradContext* context,
+                               const torch::Tensor& /*beliefs, which the pass holds*/,
                                const std::shared_ptr<const AutomatonPass>& held) {
     const auto& pass = *held;
     const auto& offsets = pass.offsets();
@@ -135,7 +113,6 @@ class Filter : public torch::autograd::Function<Filter> {
     });
     context->save_for_backward({filtered, normalisers, result});
     context->saved_data["pass"] = c10::IValue::make_capsule(c10::make_intrusive<PassHolder>(held));
-    context->saved_data["width"] = beliefs.size(2);
     return result.clone();
   }
 
@@ -144,7 +121,7 @@ class Filter : public torch::autograd::Function<Filter> {
     const auto saved = context->get_saved_variables();
     const auto held = c10::static_intrusive_pointer_cast<PassHolder>(context->saved_data["pass"].toCapsule())->pass;
     const auto& pass = *held;
-    const auto width = context->saved_data["width"].toInt();
+    const auto width = pass.width();
     const auto& offsets = pass.offsets();
     const auto& widths = pass.automaton().widths();
     const auto steps = pass.steps().size();
@@ -181,8 +158,8 @@ class Filter : public torch::autograd::Function<Filter> {
             }
             before[static_cast<std::size_t>(state)] = sum / total[step];
           }
-          weights_backward(pass, row, planned, weight_gradient, gradient.mutable_data_ptr<double>() + row * row_size,
-                           width);
+          combination_weights_backward(planned, pass.beliefs_of(row), width, weight_gradient,
+                                       gradient.mutable_data_ptr<double>() + row * row_size);
           after.swap(before);
         }
       }
@@ -237,7 +214,7 @@ AutomatonPass::AutomatonPass(std::shared_ptr<const Automaton> automaton, const t
 
 void AutomatonPass::weights(std::int64_t row, std::size_t step, std::vector<double>& weights) const {
   weights.resize(static_cast<std::size_t>(steps_[step].combinations));
-  combination_weights(steps_[step], beliefs_.const_data_ptr<double>() + row * variables_ * width_, width_, weights);
+  combination_weights(steps_[step], beliefs_of(row), width_, weights);
 }
 
 std::int64_t AutomatonPass::emission(std::int64_t row, std::size_t step) const {
@@ -277,13 +254,6 @@ void AutomatonPass::throw_impossible(std::int64_t row) const {
   const auto* const output = outputs_.const_data_ptr<std::int64_t>() + row * outputs_.size(1);
   throw Error(fmt::format("no world of positive probability gives the output ({})",
                           fmt::join(Values(output, static_cast<std::size_t>(outputs_.size(1))), ", ")));
-}
-
-void AutomatonPass::write_values(const PlannedStep& step, std::int64_t combination, std::int64_t* world) {
-  for (auto index = step.reads.size(); index-- > 0;) {
-    world[step.reads[index]] = combination % step.domains[index];
-    combination /= step.domains[index];
-  }
 }
 
 torch::Tensor automaton_log_prob(const torch::Tensor& beliefs, const torch::Tensor& outputs,

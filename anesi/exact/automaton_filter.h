@@ -35,8 +35,13 @@ class AutomatonPass {
   // Where the states before a step stand when those of all steps stand in one row, the last entry past the end.
   const std::vector<std::size_t>& offsets() const { return offsets_; }
 
+  std::int64_t width() const { return width_; }  // of a belief: the largest domain
+  // [variables, width]
+  const double* beliefs_of(std::int64_t row) const {
+    return beliefs_.const_data_ptr<double>() + row * variables_ * width_;
+  }
   double belief(std::int64_t row, std::int64_t variable, std::int64_t value) const {
-    return beliefs_.const_data_ptr<double>()[(row * variables_ + variable) * width_ + value];
+    return beliefs_of(row)[variable * width_ + value];
   }
   // The probability of each combination of values that a step reads.
   void weights(std::int64_t row, std::size_t step, std::vector<double>& weights) const;
@@ -48,9 +53,6 @@ class AutomatonPass {
   bool messages(std::int64_t row, std::vector<double>& messages, std::vector<double>& weights) const;
   // Throws Error that names the row's outputs.
   [[noreturn]] void throw_impossible(std::int64_t row) const;
-
-  // Writes a combination's values into a world.
-  static void write_values(const PlannedStep& step, std::int64_t combination, std::int64_t* world);
 
  private:
   std::shared_ptr<const Automaton> automaton_;

@@ -15,19 +15,6 @@ namespace {
 constexpr double kNoWay = -std::numeric_limits<double>::infinity();
 constexpr std::int64_t kRowsPerThread = 4;
 
-// Chooses an index in proportion to its weight; `uniform` is from [0, 1).
-std::int64_t choose(const std::vector<double>& weights, double uniform) {
-  double left = uniform * std::accumulate(weights.begin(), weights.end(), 0.0);
-  std::int64_t last = 0;
-  for (std::size_t index = 0; index < weights.size(); ++index) {
-    if (weights[index] == 0) continue;
-    last = static_cast<std::int64_t>(index);
-    left -= weights[index];
-    if (left < 0) break;
-  }
-  return last;
-}
-
 std::vector<std::int64_t> values_on_cpu(const torch::Tensor& values) {
   const auto here = values.to(torch::kCPU).contiguous();
   return {here.const_data_ptr<std::int64_t>(), here.const_data_ptr<std::int64_t>() + here.numel()};
@@ -64,15 +51,7 @@ class ExplanationRollout final : public Rollout {
     for (const auto& row : rows_) {
       // The combinations left to a row are contiguous; so are those of each value of the next variable.
       const auto block = size_ / domain;
-      const double* weight = row.weights.data() + row.combination;
-      double total = 0;
-      for (std::int64_t value = 0; value < domain; ++value, weight += block) {
-        total += out[value] = std::accumulate(weight, weight + block, 0.0);
-      }
-      for (std::int64_t value = 0; value < domain; ++value) {
-        // A row that was led where nothing is possible (by a choice of probability zero) may go anywhere.
-        out[value] = total > 0 ? std::log(out[value] / total) : -std::log(static_cast<double>(domain));
-      }
+      log_shares_of_values(row.weights.data() + row.combination, block, domain, out);
       out += domain;
     }
     return result.to(device_, torch::kFloat32);
@@ -254,7 +233,7 @@ MostProbable most_probable_worlds(const AutomatonPass& pass) {
         for (std::size_t step = 0; step < steps; ++step) {
           const auto& planned = pass.steps()[step];
           const auto chosen = choices[pass.offsets()[step] + as_size(state)];
-          AutomatonPass::write_values(planned, chosen, world);
+          write_combination(planned, chosen, world);
           state = pass.table(step).next[as_size(state * planned.combinations + chosen)];
           for (const auto variable : planned.reads) total += std::log(pass.belief(row, variable, world[variable]));
         }
@@ -284,8 +263,9 @@ torch::Tensor sample_worlds(const AutomatonPass& pass, const at::Generator& gene
         for (std::size_t c = 0; c < weights.size(); ++c, ++entry) {
           weights[c] *= y == kUnset || table.emits[entry] == y ? after[table.next[entry]] : 0;
         }
-        const auto chosen = choose(weights, uniforms.const_data_ptr<double>()[row * steps + step]);
-        AutomatonPass::write_values(planned, chosen, worlds.mutable_data_ptr<std::int64_t>() + row * pass.variables());
+        const auto chosen = choose_by_weight(weights.data(), std::ssize(weights),
+                                             uniforms.const_data_ptr<double>()[row * steps + step]);
+        write_combination(planned, chosen, worlds.mutable_data_ptr<std::int64_t>() + row * pass.variables());
         state = table.next[as_size(state * planned.combinations + chosen)];
       }
     }

@@ -70,14 +70,6 @@ class Machine {
     anesi::combination_weights(step, beliefs_.const_data_ptr<double>() + row * variables_ * width_, width_, weights);
   }
 
-  // Writes a combination's values into a world.
-  static void write_values(const Step& step, std::int64_t combination, std::int64_t* world) {
-    for (auto index = step.reads.size(); index-- > 0;) {
-      world[step.reads[index]] = combination % step.domains[index];
-      combination /= step.domains[index];
-    }
-  }
-
   // How likely the outputs of the steps from each on are, given the state before it, up to a factor:
   // [steps + 1, states]. False where the row's output is impossible.
   bool backward_messages(std::int64_t row, std::vector<double>& messages, std::vector<double>& weights) const {
@@ -126,19 +118,6 @@ class Machine {
   std::vector<torch::Tensor> tables_;
 };
 
-// Chooses an index in proportion to its weight; `uniform` is from [0, 1).
-std::int64_t choose(const double* weights, std::int64_t size, double uniform) {
-  double left = uniform * std::accumulate(weights, weights + size, 0.0);
-  std::int64_t last = 0;
-  for (std::int64_t index = 0; index < size; ++index) {
-    if (weights[index] == 0) continue;
-    last = index;
-    left -= weights[index];
-    if (left < 0) break;
-  }
-  return last;
-}
-
 class ExplanationRollout final : public Rollout {
  public:
   ExplanationRollout(const FiniteStateEvidence& evidence, const ReadingOrder& reading)
@@ -167,15 +146,7 @@ class ExplanationRollout final : public Rollout {
     for (const auto& row : rows_) {
       // The combinations left to a row are contiguous; so are those of each value of the next variable.
       const auto block = size_ / domain;
-      const double* weight = row.weights.data() + row.combination;
-      double total = 0;
-      for (std::int64_t value = 0; value < domain; ++value, weight += block) {
-        total += out[value] = std::accumulate(weight, weight + block, 0.0);
-      }
-      for (std::int64_t value = 0; value < domain; ++value) {
-        // A row that was led where nothing is possible (by a choice of probability zero) may go anywhere.
-        out[value] = total > 0 ? std::log(out[value] / total) : -std::log(static_cast<double>(domain));
-      }
+      log_shares_of_values(row.weights.data() + row.combination, block, domain, out);
       out += domain;
     }
     return result.to(device_, torch::kFloat32);
@@ -321,7 +292,7 @@ MostProbable most_probable_worlds(const FiniteStateEvidence& evidence, const Rea
       double total = value == kImpossible ? kImpossible : 0;
       for (std::size_t index = 0; index < steps && value != kImpossible; ++index) {
         const auto& choice = choices[index * static_cast<std::size_t>(r) + static_cast<std::size_t>(state)];
-        Machine::write_values(machine.steps[index], choice.combination, world);
+        write_combination(machine.steps[index], choice.combination, world);
         state = choice.next;
         for (const auto variable : machine.steps[index].reads) {
           total += std::log(machine.belief(row, variable, world[variable]));
@@ -347,7 +318,7 @@ torch::Tensor sample_worlds(const FiniteStateEvidence& evidence, const ReadingOr
       for (std::int64_t state = 0; state < r; ++state) {
         start[static_cast<std::size_t>(state)] = machine.initial()[state] * messages[static_cast<std::size_t>(state)];
       }
-      auto state = choose(start.data(), r, uniform[row * (steps + 1)]);
+      auto state = choose_by_weight(start.data(), r, uniform[row * (steps + 1)]);
       for (std::int64_t index = 0; index < steps; ++index) {
         const auto& step = machine.steps[static_cast<std::size_t>(index)];
         machine.combination_weights(row, step, weights);
@@ -360,8 +331,9 @@ torch::Tensor sample_worlds(const FiniteStateEvidence& evidence, const ReadingOr
                 weights[static_cast<std::size_t>(c)] * table[(c * r + state) * r + to] * after[to];
           }
         }
-        const auto chosen = choose(joint.data(), step.combinations * r, uniform[row * (steps + 1) + index + 1]);
-        Machine::write_values(step, chosen / r, world_rows + row * machine.variables());
+        const auto chosen =
+            choose_by_weight(joint.data(), step.combinations * r, uniform[row * (steps + 1) + index + 1]);
+        write_combination(step, chosen / r, world_rows + row * machine.variables());
         state = chosen % r;
       }
     }

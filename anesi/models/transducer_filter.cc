@@ -113,30 +113,6 @@ struct Plan {
   std::int64_t largest_combinations = 1, worlds = 0, largest_domain = 0;
 };
 
-// Turns the gradient of the combinations' weights into that of the beliefs of the variables read.
-template <typename Real>
-void combination_weights_backward(const PlannedStep& step, const Real* belief, std::int64_t width,
-                                  const std::vector<Real>& weight_gradient, Real* belief_gradient) {
-  for (std::size_t target = 0; target < step.reads.size(); ++target) {
-    Real* const gradient = belief_gradient + step.reads[target] * width;
-    for (std::int64_t c = 0; c < step.combinations; ++c) {
-      Real others = weight_gradient[static_cast<std::size_t>(c)];
-      if (others == 0) continue;
-      std::int64_t value_of_target = 0, rest = c;
-      for (auto index = step.reads.size(); index-- > 0;) {
-        const auto value = rest % step.domains[index];
-        rest /= step.domains[index];
-        if (index == target) {
-          value_of_target = value;
-        } else {
-          others *= belief[step.reads[index] * width + value];
-        }
-      }
-      gradient[value_of_target] += others;
-    }
-  }
-}
-
 // Carries the plan from forward to backward.
 struct PlanHolder : torch::CustomClassHolder {
   explicit PlanHolder(std::shared_ptr<const Plan> held) : plan(std::move(held)) {}
