@@ -52,7 +52,7 @@ class Search {
       std::vector<Attempt> attempts;
       std::vector<OrderChoice> orders;
       if (order_of_reading) {
-        orders.push_back({"as before", fixed_order(*order_of_reading)});
+        orders.push_back({"as told", fixed_order(*order_of_reading)});
       } else {
         orders = promising_orders(oracle_, found.influence, seed_);
       }
@@ -291,7 +291,8 @@ std::optional<DistanceBound> certify_facts(const Problem& problem, const WorldSo
 Discovery discover(const Problem& problem, const DiscoverOptions& options, std::uint64_t seed,
                    const std::optional<WorldSource>& source, const std::function<void(const std::string&)>& say) {
   const WorldSource usual{mixed_worlds_of(problem.worlds()), kUsualBeliefs};
-  return Search(problem, options, seed, source.value_or(usual), say).run();
+  Search search(problem, options, seed, source.value_or(usual), say);
+  return options.order.empty() ? search.run() : search.run(options.order);
 }
 
 }  // namespace anesi

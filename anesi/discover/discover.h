@@ -27,6 +27,7 @@ struct DiscoverOptions {
   DiscoverLimits limits;
   std::int64_t draws = 30000, watched = 4;
   double distance = 0.001;
+  std::vector<std::int64_t> order = {};  // in which the world is to be read; empty: that is found out; no option
 
   void describe(OptionTable& table) {
     limits.describe(table);

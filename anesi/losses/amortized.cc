@@ -95,6 +95,24 @@ class SumOfGradients {
   double loss_ = 0;
 };
 
+// Adds up the gradients of all partners, and their losses, in one message.
+double added_up(const Partners& partners, const std::vector<torch::Tensor>& parameters, double loss) {
+  const torch::NoGradGuard no_gradients;
+  std::vector<torch::Tensor> parts{torch::full({1}, loss, torch::kFloat64)};
+  for (const auto& parameter : parameters) {
+    const auto& gradient = parameter.grad();
+    parts.push_back((gradient.defined() ? gradient : torch::zeros_like(parameter)).flatten().to(torch::kFloat64));
+  }
+  auto message = torch::cat(parts);
+  partners.add_up(message);
+  std::int64_t place = 1;
+  for (auto parameter : parameters) {
+    parameter.mutable_grad() = message.slice(0, place, place + parameter.numel()).view_as(parameter).to(parameter);
+    place += parameter.numel();
+  }
+  return message[0].item<double>();
+}
+
 void require_looks_at(const InferenceModel& model, const torch::Tensor& given) {
   if (given.defined() && !model.prediction->looks_at_given()) {
     throw UsageError(
@@ -135,8 +153,9 @@ Exercise Exercise::rows(std::int64_t begin, std::int64_t end) const {
 double AmortizedLoss::update(const Rate& rate, const torch::Tensor& more) {
   prior_->fit();
   auto [beliefs, worlds] = prior_->sample_with_worlds(options_.samples, generator_);
+  beliefs = beliefs.to(type_);
   if (more.defined()) {
-    beliefs = torch::cat({beliefs, more});
+    beliefs = torch::cat({beliefs, more.to(type_)});
     worlds = torch::cat({worlds, sample_worlds(more, generator_)});
   }
   Exercise exercise{beliefs, worlds, {}};
@@ -188,7 +207,11 @@ torch::Tensor AmortizedLoss::q_loss(const Exercise& exercise) {
   return loss;
 }
 
-double AmortizedLoss::update_on(const Exercise& exercise, const Rate& rate) {
+double AmortizedLoss::update_on(const Exercise& all, const Rate& rate) {
+  const auto everyones = all.beliefs.size(0);
+  const auto exercise = partners_.alone() ? all
+                                          : all.rows(everyones * partners_.rank / partners_.size,
+                                                     everyones * (partners_.rank + 1) / partners_.size);
   const auto samples = exercise.beliefs.size(0);
   const auto chunk =
       options_.chunk > 0 ? std::max<std::int64_t>(1, options_.chunk / exercise.outputs.size(1)) : samples;
@@ -197,7 +220,7 @@ double AmortizedLoss::update_on(const Exercise& exercise, const Rate& rate) {
   const auto loss_of = [&](std::int64_t index) {
     const auto begin = index * chunk, end = std::min(begin + chunk, samples);
     const ReducedPrecision precision(options_.precision == Precision::kBf16, exercise.beliefs.device().type());
-    return q_loss(exercise.rows(begin, end)) * (static_cast<double>(end - begin) / static_cast<double>(samples));
+    return q_loss(exercise.rows(begin, end)) * (static_cast<double>(end - begin) / static_cast<double>(everyones));
   };
   set_training(model_, true);
   // Gradients are added up in the order of the chunks within a share, and shares in their own order.
@@ -220,11 +243,19 @@ double AmortizedLoss::update_on(const Exercise& exercise, const Rate& rate) {
   for (const auto& share : shares) {
     if (share) value += share->give();
   }
+  if (!partners_.alone()) value = added_up(partners_, parameters, value);
   if (!std::isfinite(value)) throw Error("q: the loss is not a finite number; a lower q.lr may help");
   if (options_.clip > 0) torch::nn::utils::clip_grad_norm_(parameters_of(model_), options_.clip);
   optimizer_.step(rate.learning_rate, rate.beta1);
   optimizer_.zero_gradients();
   return value;
+}
+
+void AmortizedLoss::to(torch::ScalarType type) {
+  type_ = type;
+  model_.prediction->to(type);
+  if (model_.explanation) model_.explanation->to(type);
+  optimizer_.to(type);
 }
 
 std::optional<double> AmortizedLoss::learn(const torch::Tensor& beliefs, const Rate& rate) {

@@ -11,6 +11,7 @@
 
 #include "anesi/core/problem.h"
 #include "anesi/losses/loss.h"
+#include "anesi/losses/partners.h"
 #include "anesi/models/inference_model.h"
 #include "anesi/models/prune.h"
 #include "anesi/optimize/adam.h"
@@ -101,6 +102,11 @@ class AmortizedLoss final : public Loss {
   const InferenceModel& model() const { return model_; }
   BeliefPrior& prior() { return *prior_; }
 
+  // From here on each update is shared with the same loss in other processes.
+  void join(Partners partners) { partners_ = std::move(partners); }
+  // Computes in this type, f32 or f64, from here on.
+  void to(torch::ScalarType type);
+
  private:
   // log q(y|P) as it is learned: under the pruner where q has an explanation model to learn beside it.
   torch::Tensor prediction(const Context& context, const torch::Tensor& outputs);
@@ -115,6 +121,8 @@ class AmortizedLoss final : public Loss {
   bool matches_;                      // whether an explanation model is learned too
   Adam optimizer_;
   at::Generator generator_;
+  Partners partners_;
+  torch::ScalarType type_ = torch::kFloat32;
 };
 
 // (log q - log p)^2 for each row, where log p may be -inf: there the residual is taken as a constant number of nats, so

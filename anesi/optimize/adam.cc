@@ -41,6 +41,11 @@ void Adam::step(double learning_rate, double beta1) {
                     options_.weight_decay, options_.epsilon, /*amsgrad=*/false, /*maximize=*/false);
 }
 
+void Adam::to(torch::ScalarType type) {
+  for (auto& moment : first_moments_) moment = moment.to(type);
+  for (auto& moment : second_moments_) moment = moment.to(type);
+}
+
 NamedTensors Adam::state() const {
   NamedTensors state;
   for (std::size_t index = 0; index < parameters_.size(); ++index) {

@@ -24,6 +24,9 @@ class Adam {
   // One step along the gradients that are there; parameters without a gradient stay as they are.
   void step(double learning_rate, double beta1 = 0.9);
 
+  // Keeps its moments in this type, as the parameters are from here on.
+  void to(torch::ScalarType type);
+
   // Moments and step counts, for a checkpoint.
   NamedTensors state() const;
   void load_state(const NamedTensors& state);

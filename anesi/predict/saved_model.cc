@@ -111,22 +111,21 @@ NamedTensors read_weights(const SavedModel& saved) {
   return tensors;
 }
 
-// The problem with the facts that were saved with the model.
-std::shared_ptr<const Problem> with_saved_facts(const SavedModel& saved, std::shared_ptr<const Problem> problem) {
-  if (saved.found_checksum.empty()) return problem;
-  const auto path = found_path(saved.directory);
-  const auto tensors = read_safetensors(path).tensors;
-  if (sha256_of_file(path) != saved.found_checksum) {
-    throw Error(fmt::format("{}: not the facts that manifest.json describes (checksum differs)", path.string()));
-  }
-  return with_found_facts(std::move(problem), tensors, saved.found);
-}
-
 void freeze(torch::nn::Module& module) {
   for (auto& parameter : module.parameters()) parameter.requires_grad_(false);
 }
 
 }  // namespace
+
+NamedTensors read_found_facts(const SavedModel& saved) {
+  if (saved.found_checksum.empty()) return {};
+  const auto path = found_path(saved.directory);
+  auto tensors = read_safetensors(path).tensors;
+  if (sha256_of_file(path) != saved.found_checksum) {
+    throw Error(fmt::format("{}: not the facts that manifest.json describes (checksum differs)", path.string()));
+  }
+  return tensors;
+}
 
 SavedModel read_saved_model(const fs::path& directory) {
   const auto model = fs::exists(manifest_path(directory)) ? directory : directory / "model";
@@ -166,7 +165,9 @@ Predictor load_predictor(const SavedModel& saved, std::shared_ptr<const Problem>
         problem->worlds().variables(), problem->outputs().variables()));
   }
   const InferenceOptions options(saved);
-  problem = with_saved_facts(saved, std::move(problem));
+  if (!saved.found_checksum.empty()) {
+    problem = with_found_facts(std::move(problem), read_found_facts(saved), saved.found);
+  }
   Predictor::Parts parts{.problem = problem,
                          .perception = make_ensemble(make_perception, saved.members),
                          .model = make_saved_q(saved, options, *problem),

@@ -42,6 +42,9 @@ struct SavedModel {
 // later version. Reads no weights.
 SavedModel read_saved_model(const std::filesystem::path& directory);
 
+// The facts that were found by asking c, where there are such (exact/found_facts.h). Throws Error as above.
+NamedTensors read_found_facts(const SavedModel& saved);
+
 // Throws Error as above; before any weight is read where the problem's spaces are not the model's, or q or perception
 // have other shapes than the weights; and where those are not the ones that the manifest describes. A pruner, an
 // automaton or whatever else q needs must be a fact of the problem.

@@ -4,13 +4,7 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/seeded.h"
-#include "anesi/exact/exact_model.h"
-#include "anesi/models/architecture.h"
 #include "anesi/models/module_tensors.h"
-#include "anesi/priors/certain.h"
-#include "anesi/priors/fixed_dirichlet.h"
-#include "anesi/train/choose_q.h"
-#include "anesi/train/watch.h"
 
 namespace anesi {
 
@@ -31,51 +25,12 @@ ExplainedLabels ExplainedLabels::from(const NamedTensors& state) {
 
 Learner::Learner(std::shared_ptr<const Problem> the_problem, MakePerception make,
                  std::shared_ptr<const Examples> examples, std::uint64_t the_seed)
-    : problem(std::move(the_problem)),
+    : Knowledge(std::move(the_problem), the_seed),
       make_perception(std::move(make)),
       training(std::move(examples)),
-      seed(the_seed),
-      generator(seeded(the_seed)),
       rows(torch::arange(training->size(), torch::kInt64)) {
   const SeededWeights weights(seed);
   perception = make_perception();
-}
-
-void Learner::learn_through(const std::string& architecture, const std::vector<std::string>& settings, bool explain,
-                            const AmortizedOptions& options) {
-  const SeededWeights weights(seed + 1);
-  learn_through(make_model(*problem, architecture, explain, settings), options);
-}
-
-void Learner::learn_through_what_suits(const DiscoverOptions& options,
-                                       const std::function<void(const std::string&)>& say) {
-  const auto make = [this](const Problem& of, const std::string& architecture) {
-    const SeededWeights weights(seed + 1);
-    return architecture == kExactArchitecture ? make_exact_model(of) : make_model(of, architecture);
-  };
-  const auto chosen = choose_q(problem, options, seed, make, say);
-  if (say) say(chosen.reason);
-  problem = chosen.problem;
-  if (!chosen.is_exact()) {
-    learn_through(make(*problem, chosen.architecture));
-    return;
-  }
-  take_memory(*this, problem);
-  watched = {.worlds = options.watched, .options = options};
-}
-
-void Learner::learn_through(InferenceModel q, const AmortizedOptions& options, std::unique_ptr<BeliefPrior> prior) {
-  model = std::move(q);
-  learns_q = true;
-  const auto learned = pieces ? pieces->problem : problem;
-  if (!prior) {
-    if (model.prediction->multilinear()) {
-      prior = std::make_unique<CertainBeliefs>(learned->worlds());
-    } else {
-      prior = std::make_unique<FixedDirichlet>(learned->worlds(), 0.2);
-    }
-  }
-  loss = std::make_unique<AmortizedLoss>(learned, model, std::move(prior), options, generator);
 }
 
 Batch Learner::shown(const torch::Tensor& some, at::Generator draws) const {

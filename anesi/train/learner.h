@@ -1,4 +1,4 @@
-// What training works on: a perception, a q, examples, and a loss between them.
+// What training works on: a perception, what it is to learn through, and examples.
 //
 //   Learner learner(problem, [] { return std::make_shared<Sensor>(); }, tensor_examples(readings, alarms), /*seed=*/1);
 //   learner.learn_through("transducer");
@@ -12,54 +12,30 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "anesi/core/examples.h"
 #include "anesi/core/problem.h"
-#include "anesi/discover/discover.h"
-#include "anesi/losses/amortized.h"
-#include "anesi/losses/loss.h"
-#include "anesi/models/inference_model.h"
 #include "anesi/optimize/adam.h"
 #include "anesi/perception/perception.h"
 #include "anesi/predict/predictor.h"
 #include "anesi/predict/saved_model.h"
 #include "anesi/train/explained_labels.h"
+#include "anesi/train/knowledge.h"
 #include "anesi/train/pieces.h"
 
 namespace anesi {
 
-struct Learner {
+struct Learner : Knowledge {
   // The seed decides every draw: perception's weights, the order of examples, what q learns from. make_perception makes
   // fresh ones, whose weights it takes from torch's generator; `training` may have labels of any kind.
   Learner(std::shared_ptr<const Problem> problem, MakePerception make_perception,
           std::shared_ptr<const Examples> training, std::uint64_t seed = 0);
 
-  // Perception is to learn through a q of this architecture, whose weights the seed decides and which learns from
-  // samples of c: A-NeSI. Settings are as for make_model: {"states=8"}.
-  void learn_through(const std::string& architecture, const std::vector<std::string>& settings = {},
-                     bool explain = false, const AmortizedOptions& options = {});
-  // Perception is to learn through whatever suits the problem, which is found out by asking c (choose_q.h); the problem
-  // then has the facts that were found. `say` is told what was chosen and why.
-  void learn_through_what_suits(const DiscoverOptions& options = {},
-                                const std::function<void(const std::string&)>& say = {});
-  // The same through a q that is there already. Without a prior, q learns from worlds alone where it is multilinear,
-  // and else from beliefs of a Dirichlet of concentration 0.2. Set `pieces` before.
-  void learn_through(InferenceModel q, const AmortizedOptions& options = {}, std::unique_ptr<BeliefPrior> prior = {});
-
-  std::shared_ptr<const Problem> problem;
   MakePerception make_perception;
   std::shared_ptr<const Examples> training;
-  std::uint64_t seed;
-  at::Generator generator;  // what losses and phases draw from; methods below advance it, the constant ones too
-
-  InferenceModel model;        // q
-  std::unique_ptr<Loss> loss;  // usually through it
 
   std::shared_ptr<const Examples> held_out;  // what is evaluated on while training; null: nothing
   std::string held_out_name = "validation";
-  bool learns_q = false;  // whether the loss has a q that learns from samples of c
-  bool through_q = true;  // whether perception learns through q; where not, evaluations leave out what q says
 
   std::optional<Pieces> pieces;  // what training looks at instead of whole examples
   torch::Tensor rows;            // of `training` that perception learns from, int64; usual_phases() sets them
@@ -73,15 +49,6 @@ struct Learner {
   std::optional<ExplainedLabels> explained;  // training labels, once a phase explained them
   bool beliefs_checked = false;              // a perception that does not fit its problem is found at the first step
   std::int64_t restarts = 0;                 // how often perception began anew because its explanations were unlikely
-
-  // Where q is a memory that was found by asking c: how closely it is watched (watch.h), and how often it was found
-  // anew.
-  struct Watched {
-    std::int64_t worlds = 0;  // of each step; 0: it is not
-    DiscoverOptions options = {};
-  } watched;
-  std::int64_t grown = 0;
-  std::function<void(const std::string&)> say;  // told in a line what happens by itself; may be empty
 
   // Refined, once that has begun.
   std::shared_ptr<Perception> current_perception() const { return refined ? refined : perception; }

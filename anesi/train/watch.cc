@@ -10,41 +10,41 @@
 
 namespace anesi {
 
-void take_memory(Learner& learner, std::shared_ptr<const Problem> problem) {
-  learner.problem = std::move(problem);
-  learner.model = make_exact_model(*learner.problem);
-  learner.loss = std::make_unique<ExactLoss>(learner.model);
+void take_memory(Knowledge& knowledge, std::shared_ptr<const Problem> problem) {
+  knowledge.problem = std::move(problem);
+  knowledge.model = make_exact_model(*knowledge.problem);
+  knowledge.loss = std::make_unique<ExactLoss>(knowledge.model);
 }
 
-void watch(Learner& learner, const torch::Tensor& beliefs) {
+void watch(Knowledge& knowledge, const torch::Tensor& beliefs) {
   const torch::NoGradGuard no_gradients;
-  const auto& problem = *learner.problem;
+  const auto& problem = *knowledge.problem;
   const auto* const found = problem.facts().find<FoundFacts>();
-  if (learner.watched.worlds == 0 || found == nullptr || !found->automaton) return;
+  if (knowledge.watched.worlds == 0 || found == nullptr || !found->automaton) return;
   const auto automaton = problem.facts().share<Automaton>();
-  const auto rows = torch::randint(beliefs.size(0), {learner.watched.worlds}, learner.generator, torch::kInt64);
-  const auto worlds = sample_worlds(beliefs.detach().index_select(0, rows), learner.generator);
+  const auto rows = torch::randint(beliefs.size(0), {knowledge.watched.worlds}, knowledge.generator, torch::kInt64);
+  const auto worlds = sample_worlds(beliefs.detach().index_select(0, rows), knowledge.generator);
   const auto wrong = (automaton->run(worlds) != problem.apply(worlds)).any(1).nonzero().squeeze(1);
   if (wrong.size(0) == 0) return;
-  const auto seed = learner.seed + static_cast<std::uint64_t>(++learner.grown);
-  const auto again = discover_again(problem, *automaton, worlds.index_select(0, wrong), learner.watched.options, seed);
+  const auto seed = knowledge.seed + static_cast<std::uint64_t>(++knowledge.grown);
+  const auto again = discover_again(problem, *automaton, worlds.index_select(0, wrong), knowledge.watched.options, seed);
   if (!again.automaton) {
     // It would be so at every step from here on.
-    learner.watched.worlds = 0;
-    if (learner.say)
-      learner.say("the memory that was found differs from c on a perceived world, and stays: " + again.reason);
+    knowledge.watched.worlds = 0;
+    if (knowledge.say)
+      knowledge.say("the memory that was found differs from c on a perceived world, and stays: " + again.reason);
     return;
   }
   auto told = *found;
   told.summary = fmt::format(
       "exact inference: a memory of {} states was found, {} of them after {} perceived worlds told it from c",
-      again.automaton->states(), again.automaton->states() - automaton->states(), learner.grown);
-  if (learner.say) {
-    learner.say(
+      again.automaton->states(), again.automaton->states() - automaton->states(), knowledge.grown);
+  if (knowledge.say) {
+    knowledge.say(
         fmt::format("the memory that was found differed from c on a perceived world: it has {} states now, {} before",
                     again.automaton->states(), automaton->states()));
   }
-  take_memory(learner, with(with(learner.problem, again.automaton), told));
+  take_memory(knowledge, with(with(knowledge.problem, again.automaton), told));
 }
 
 }  // namespace anesi

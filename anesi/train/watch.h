@@ -4,16 +4,16 @@
 
 #include <torch/torch.h>
 
-#include "anesi/train/learner.h"
+#include "anesi/train/knowledge.h"
 
 namespace anesi {
 
 // Gives a few worlds of beliefs that perception emitted, [batch, variables, domain], to c and to the memory that the
-// learner's problem has (FoundFacts), as many as learner.watched says. Where they differ, the memory is found again,
-// with those worlds among what it must be right on, and takes its place in the learner's problem, q and loss.
-void watch(Learner& learner, const torch::Tensor& beliefs);
+// knowledge's problem has (FoundFacts), as many as knowledge.watched says. Where they differ, the memory is found again,
+// with those worlds among what it must be right on, and takes its place in the problem, q and loss.
+void watch(Knowledge& knowledge, const torch::Tensor& beliefs);
 
-// Puts a memory that was found in the place of the learner's.
-void take_memory(Learner& learner, std::shared_ptr<const Problem> problem);
+// Puts a memory that was found in the place of the one that is there.
+void take_memory(Knowledge& knowledge, std::shared_ptr<const Problem> problem);
 
 }  // namespace anesi

@@ -1,0 +1,678 @@
+"""Knowledge: a function from worlds to outputs, as a loss for any PyTorch model."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence, Union
+
+import torch
+
+from . import _core, _partners
+from .checks import Certificate, Check, check_from
+from .function import Function, domains
+
+Logits = Union[torch.Tensor, Sequence[torch.Tensor]]
+Settings = Mapping[str, Union[str, int, float, bool]]
+
+
+class Prediction(NamedTuple):
+    """What is most likely. With ``top``, outputs and probability have one more dimension after the batch."""
+
+    outputs: torch.Tensor
+    """int64 ``[batch, outputs]``: the most likely output, all worlds counted."""
+    probability: torch.Tensor
+    """``[batch]``: how likely it is."""
+    world: torch.Tensor
+    """int64 ``[batch, variables]``: the most likely world, every variable by itself."""
+    symbolic: torch.Tensor
+    """int64 ``[batch, outputs]``: what the function makes of that world."""
+
+
+class Explanation(NamedTuple):
+    """The worlds behind an output, most probable first."""
+
+    worlds: torch.Tensor
+    """int64 ``[batch, found, variables]``; -2 where a place is not filled."""
+    probability: torch.Tensor
+    """``[batch, found]``: of each world, now that the output is known; 0 where a place is not filled."""
+
+
+class MostProbable(NamedTuple):
+    """The most probable world that gives an output."""
+
+    worlds: torch.Tensor
+    """int64 ``[batch, variables]``; -2 throughout where no world was found."""
+    log_prob: torch.Tensor
+    """``[batch]``: log p(w|P); -inf where no world was found."""
+
+
+class Knowledge(torch.nn.Module):
+    """A function from worlds to outputs, ready to be learned from.
+
+    The function takes a batch of worlds, int64 ``[n, variables]``, and returns their outputs, ``[n]`` or
+    ``[n, outputs]``. It is asked many times when Knowledge is made, to find out how it works. Where a finite memory,
+    tables or a list of all worlds say what it does, everything that follows is exact; else a network q learns it from
+    samples, at once and beside your own training (A-NeSI).
+
+    Args:
+        function: int64 ``[n, variables]`` to whole numbers ``[n]`` or ``[n, outputs]``. With ``given`` it takes a second
+            batch: what it is told besides the world. It must depend on these alone.
+        worlds: how many values each variable has, ``[10, 10]``.
+        outputs: how many values each output has, ``[19]``; ``19`` for one output.
+        given: how many values each number has that the function is told besides the world.
+        pointwise: the function takes one world, a list of ints, in place of a batch.
+        numpy: the function takes and returns numpy arrays.
+        order: the variables in the order in which the function is best read, where you know it.
+        automaton: an :class:`Automaton` that says all the function does.
+        cnf: a :class:`Cnf` that says all the function does.
+        architecture: of q: ``"exact"``, ``"transducer"``, ``"scan"``, ``"mlp"``, …; by default the one that suits.
+        settings: options by the names that ``anesi train --help`` lists: ``{"discover.seconds": 5, "q.samples": 64}``.
+        seed: decides every random draw.
+        verbose: print what was found, and what happens by itself later.
+
+    Example:
+        >>> import torch, anesi
+        >>> know = anesi.Knowledge(lambda w: w.sum(1), worlds=[10, 10], outputs=[19], verbose=False)
+        >>> know
+        Knowledge(exact: all 100 worlds)
+        >>> logits = torch.zeros(1, 2, 10, requires_grad=True)
+        >>> loss = know.loss(logits, torch.tensor([0]))  # only 0 + 0 gives 0
+        >>> round(loss.item(), 3)  # log(100)
+        4.605
+        >>> loss.backward()
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        worlds: int | Sequence[int],
+        outputs: int | Sequence[int],
+        *,
+        given: int | Sequence[int] | None = None,
+        pointwise: bool = False,
+        numpy: bool = False,
+        order: Sequence[int] | None = None,
+        automaton: Automaton | None = None,
+        cnf: Cnf | None = None,
+        architecture: str | None = None,
+        settings: Settings | None = None,
+        seed: int = 0,
+        verbose: bool = True,
+    ) -> None:
+        super().__init__()
+        world_domains, output_domains = domains(worlds, "worlds"), domains(outputs, "outputs")
+        given_domains = [] if given is None else domains(given, "given")
+        if order is not None and sorted(order) != list(range(len(world_domains))):
+            raise ValueError(f"order: each of the variables 0 to {len(world_domains) - 1} once, not {list(order)}")
+        places = list(range(len(given_domains))) + [len(given_domains) + place for place in order] if order else []
+        ask = Function(function, len(output_domains), len(given_domains), pointwise, numpy)
+
+        def make(choice: Mapping[str, Any] | None) -> _core.Core:
+            return _core.Core(
+                ask,
+                given_domains + world_domains,
+                output_domains,
+                len(given_domains),
+                architecture or "",
+                _as_settings(settings),
+                seed,
+                _speaker(verbose),
+                places,
+                None if automaton is None else automaton._core,
+                None if cnf is None else cnf._core,
+                choice,
+            )
+
+        self._core = _partners.make_together(make)
+        self._partners_joined = _partners.join(self._core)
+        self.verbose = verbose
+        if verbose and _partners.rank() == 0:
+            print(f"anesi: {self._summary()}", flush=True)
+
+    @classmethod
+    def _of(cls, core: _core.Core, verbose: bool) -> Knowledge:
+        know = cls.__new__(cls)
+        torch.nn.Module.__init__(know)
+        know._core = core
+        know._partners_joined = _partners.join(core)
+        know.verbose = verbose
+        return know
+
+    # What was found.
+
+    @property
+    def worlds(self) -> list[int]:
+        """How many values each variable has."""
+        return self._core.worlds
+
+    @property
+    def outputs(self) -> list[int]:
+        """How many values each output has."""
+        return self._core.outputs
+
+    @property
+    def given(self) -> list[int]:
+        """How many values each number has that the function is told besides the world; empty where there are none."""
+        return self._core.given
+
+    @property
+    def exact(self) -> bool:
+        """Whether probabilities are exact, as far as the certificate says, rather than a network's."""
+        return self._core.exact
+
+    @property
+    def states(self) -> int | None:
+        """States of the memory that was found or told; None where there is none."""
+        automaton = self._core.automaton
+        return None if automaton is None else automaton.states
+
+    @property
+    def architecture(self) -> str:
+        """Of q: ``"exact"``, or that of a network."""
+        return self._core.choice["architecture"]
+
+    @property
+    def reason(self) -> str:
+        """Why it was chosen, in a line."""
+        return self._core.choice["reason"]
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """On how many worlds what was found differs from the function at most; None where nothing like it is known."""
+        found = self._core.choice["certificate"]
+        return None if found is None else Certificate(**found)
+
+    @property
+    def automaton(self) -> Automaton | None:
+        """The memory that was found or told."""
+        automaton = self._core.automaton
+        return None if automaton is None else Automaton._of(automaton)
+
+    @property
+    def grown(self) -> int:
+        """How often a memory that was found had to be found anew, because it was wrong on a perceived world."""
+        return self._core.grown
+
+    def apply(self, worlds: torch.Tensor) -> torch.Tensor:
+        """What the function makes of worlds, int64 ``[n, variables]`` to ``[n, outputs]``; what is given stands first."""
+        return self._core.apply(worlds)
+
+    # To learn from.
+
+    def loss(
+        self,
+        logits: Logits | None = None,
+        outputs: torch.Tensor | None = None,
+        *,
+        beliefs: Logits | None = None,
+        worlds: torch.Tensor | None = None,
+        holds: torch.Tensor | None = None,
+        given: torch.Tensor | None = None,
+        learn: bool | None = None,
+    ) -> torch.Tensor:
+        """Minus the mean log-probability of the labels: minimise it.
+
+        In training mode q, where it is a network, learns once beside you (Algorithm 2 of the paper), and a memory that
+        was found is compared with the function on a few worlds that you believe in. ``know.eval()`` or ``learn=False``
+        leaves both as they are: use it in all but one step where gradients are accumulated, and where activations are
+        computed twice.
+
+        Args:
+            logits: ``[batch, variables, values]``, of any floating type on any device; a list of ``[batch, values]``
+                where variables have different numbers of values.
+            outputs: the labels, ``[batch]`` or ``[batch, outputs]``.
+            beliefs: probabilities in place of logits.
+            worlds: labels that tell variables of the world, ``[batch, variables]``, -1 where one is not known.
+            holds: ``[batch]`` of bool; False where the label says "not this output".
+            given: ``[batch, given]``, what the function was told besides.
+            learn: whether q learns; by default in training mode.
+
+        Example:
+            >>> import torch, anesi
+            >>> know = anesi.Knowledge(lambda w: w[:, 0] == w[:, 1], [3, 3], [2], verbose=False)
+            >>> logits = torch.zeros(4, 2, 3, requires_grad=True)
+            >>> know.loss(logits, torch.tensor([1, 1, 0, 0])).backward()
+            >>> know.loss(logits, torch.tensor([1, 1, 0, 0]), holds=torch.tensor([True, True, True, False])).ndim
+            0
+        """
+        values, is_logits = self._values(logits, beliefs)
+        if values.shape[:1] == (0,):
+            raise ValueError("loss: the batch is empty, so it has no mean")
+        self._join_late()
+        if (self.training if learn is None else learn) and self._core.learns:
+            self._learn(values, is_logits, given)
+        log_prob: torch.Tensor = self._core.log_prob(values, is_logits, given, outputs, holds, worlds, True)
+        return -log_prob.mean()
+
+    def log_prob(
+        self,
+        logits: Logits | None = None,
+        outputs: torch.Tensor | None = None,
+        *,
+        beliefs: Logits | None = None,
+        worlds: torch.Tensor | None = None,
+        holds: torch.Tensor | None = None,
+        given: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """How likely each label is, ``[batch]``, in nats; -inf where it is impossible. Differentiable.
+
+        Example:
+            >>> import torch, anesi
+            >>> know = anesi.Knowledge(lambda w: w.sum(1), [2, 2], [3], verbose=False)
+            >>> know.log_prob(torch.zeros(3, 2, 2), torch.tensor([0, 1, 2])).exp()
+            tensor([0.2500, 0.5000, 0.2500])
+        """
+        values, is_logits = self._values(logits, beliefs)
+        result: torch.Tensor = self._core.log_prob(values, is_logits, given, outputs, holds, worlds, False)
+        return result
+
+    def forward(self, logits: Logits, outputs: torch.Tensor, **more: Any) -> torch.Tensor:
+        """The same as :meth:`loss`."""
+        return self.loss(logits, outputs, **more)
+
+    def _learn(self, values: torch.Tensor, is_logits: bool, given: torch.Tensor | None) -> None:
+        with torch.no_grad():
+            beliefs = _partners.gathered(self._core.beliefs(values.detach(), is_logits, given))
+        self._core.learn(beliefs)
+
+    # To ask.
+
+    def predict(
+        self,
+        logits: Logits | None = None,
+        *,
+        beliefs: Logits | None = None,
+        given: torch.Tensor | None = None,
+        top: int | None = None,
+    ) -> Prediction:
+        """The most likely outputs, how likely they are, and the most likely world.
+
+        Example:
+            >>> import torch, anesi
+            >>> know = anesi.Knowledge(lambda w: w.sum(1), [2, 2], [3], verbose=False)
+            >>> found = know.predict(torch.zeros(1, 2, 2))
+            >>> found.outputs.tolist(), found.probability.tolist()
+            ([[1]], [0.5])
+        """
+        values, is_logits = self._values(logits, beliefs)
+        outputs, probability, world, symbolic = self._core.predict(values, is_logits, given, _count(top or 1, "top"))
+        if top is None:
+            outputs, probability = outputs[:, 0], probability[:, 0]
+        return Prediction(*(part.to(values.device) for part in (outputs, probability, world, symbolic)))
+
+    def explain(
+        self,
+        logits: Logits | None = None,
+        outputs: torch.Tensor | None = None,
+        *,
+        beliefs: Logits | None = None,
+        given: torch.Tensor | None = None,
+        top: int = 5,
+    ) -> Explanation:
+        """Which worlds stand behind outputs, most probable first; behind the predicted ones where none are named.
+
+        Example:
+            >>> import torch, anesi
+            >>> know = anesi.Knowledge(lambda w: w.sum(1), [3, 3], [5], verbose=False)
+            >>> why = know.explain(torch.zeros(1, 2, 3), torch.tensor([1]), top=3)
+            >>> sorted(why.worlds[0].tolist()), why.probability[0].tolist()
+            ([[0, 1], [1, 0]], [0.5, 0.5])
+        """
+        values, is_logits = self._values(logits, beliefs)
+        worlds, probability = self._core.explain(values, is_logits, given, outputs, _count(top, "top"))
+        return Explanation(worlds.to(values.device), probability.to(values.device))
+
+    def marginals(
+        self,
+        logits: Logits | None = None,
+        outputs: torch.Tensor | None = None,
+        *,
+        beliefs: Logits | None = None,
+        given: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """What is believed of each variable once the output is known, ``[batch, variables, values]``.
+
+        Example:
+            >>> import torch, anesi
+            >>> know = anesi.Knowledge(lambda w: w.sum(1), [2, 2], [3], verbose=False)
+            >>> know.marginals(torch.zeros(1, 2, 2), torch.tensor([2]))[0, 0].tolist()
+            [0.0, 1.0]
+        """
+        values, is_logits = self._values(logits, beliefs)
+        result: torch.Tensor = self._core.marginals(values, is_logits, given, _named(outputs))
+        return result.to(values.device)
+
+    def sample(
+        self,
+        logits: Logits | None = None,
+        outputs: torch.Tensor | None = None,
+        *,
+        beliefs: Logits | None = None,
+        given: torch.Tensor | None = None,
+        count: int = 1,
+        seed: int | None = None,
+    ) -> torch.Tensor:
+        """Worlds drawn from those that give the outputs, int64 ``[batch, count, variables]``.
+
+        Example:
+            >>> import torch, anesi
+            >>> know = anesi.Knowledge(lambda w: w.sum(1), [3, 3], [5], verbose=False)
+            >>> know.sample(torch.zeros(1, 2, 3), torch.tensor([2]), count=4).sum(2).tolist()
+            [[2, 2, 2, 2]]
+        """
+        values, is_logits = self._values(logits, beliefs)
+        if seed is None:
+            seed = int(torch.randint(2**62, ()).item())
+        result: torch.Tensor = self._core.sample(
+            values, is_logits, given, _named(outputs), _count(count, "count"), seed
+        )
+        return result.to(values.device)
+
+    def most_probable(
+        self,
+        logits: Logits | None = None,
+        outputs: torch.Tensor | None = None,
+        *,
+        beliefs: Logits | None = None,
+        given: torch.Tensor | None = None,
+    ) -> MostProbable:
+        """The most probable world that gives each output: the label's explanation.
+
+        Example:
+            >>> import torch, anesi
+            >>> know = anesi.Knowledge(lambda w: w.sum(1), [3, 3], [5], verbose=False)
+            >>> know.most_probable(torch.zeros(1, 2, 3), torch.tensor([4])).worlds.tolist()
+            [[2, 2]]
+        """
+        values, is_logits = self._values(logits, beliefs)
+        worlds, log_prob = self._core.most_probable(values, is_logits, given, _named(outputs))
+        return MostProbable(worlds.to(values.device), log_prob.to(values.device))
+
+    def check(
+        self,
+        logits: Logits | None = None,
+        *,
+        beliefs: Logits | None = None,
+        given: torch.Tensor | None = None,
+        samples: int = 100,
+    ) -> Check:
+        """How far what is computed is from the truth on these beliefs, with a certificate where there is one.
+
+        Example:
+            >>> import torch, anesi
+            >>> know = anesi.Knowledge(lambda w: w.sum(1), [3, 3], [5], verbose=False)
+            >>> know.check(torch.zeros(8, 2, 3)).distance
+            0.0
+        """
+        values, is_logits = self._values(logits, beliefs)
+        return check_from(self._core.check(values, is_logits, given, _count(samples, "samples")), self._summary())
+
+    # To keep.
+
+    def save(
+        self, path: str | os.PathLike[str], *, perception: torch.nn.Module | None = None, example: Any = None
+    ) -> None:
+        """Writes a folder that :func:`anesi.load` reads, and C++ does (``anesi::load_predictor``).
+
+        The function itself is not saved; a memory, tables or all its outputs are, where there are such, and then it need
+        not be brought again. ``perception`` is saved beside it as TorchScript, traced with the input ``example``, so
+        that a C++ program can run it (``anesi::load_scripted_perception``).
+        """
+        script = None
+        if perception is not None:
+            if example is None:
+                raise ValueError("save: perception is traced with an input; give one as `example`")
+            script = torch.jit.trace(perception.eval(), example)
+        self._core.save(os.fspath(path))
+        if script is not None:
+            script.save(os.path.join(os.fspath(path), "perception.pt"))
+
+    def get_extra_state(self) -> dict[str, torch.Tensor]:
+        """All that the future depends on: q, its optimiser, its prior, what was found, and the generator."""
+        state: dict[str, torch.Tensor] = self._core.state()
+        return state
+
+    def set_extra_state(self, state: dict[str, torch.Tensor]) -> None:
+        """Takes up what :meth:`get_extra_state` gave. Knowledge must have been made in the same way."""
+        if not isinstance(state, dict):
+            raise TypeError(f"state: what state_dict() gave is expected, not {type(state).__name__}")
+        self._core.load_state(state)
+
+    def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> Knowledge:
+        # know.double() and know.float() say what q computes in. It stays on the CPU.
+        probe = fn(torch.zeros((), dtype=torch.float32))
+        if probe.dtype in (torch.float32, torch.float64):
+            self._core.to_double(probe.dtype == torch.float64)
+        super()._apply(fn, recurse)
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Knowledge:
+        raise TypeError("Knowledge is not copied: share it, or save() and load() it")
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("Knowledge is not pickled, since its function may not be: save() it, and state_dict() what changes")
+
+    # To look at.
+
+    def _summary(self) -> str:
+        choice = self._core.choice
+        if not self.exact:
+            return str(choice["reason"])
+        asked = f", {choice['calls']:,} calls, {choice['seconds']:.2f} s" if choice["calls"] else ""
+        if self.states is not None:
+            return f"exact: a memory of {self.states} states{asked}"
+        if choice["reason"].startswith("exact inference: there are only"):
+            points = 1
+            for size in self.given + self.worlds:
+                points *= size
+            return f"exact: all {points:,} worlds"
+        return str(choice["reason"])
+
+    def __repr__(self) -> str:
+        return f"Knowledge({self._summary()})"
+
+    def _repr_svg_(self) -> str | None:
+        """In notebooks: the memory, where it is small enough to be drawn."""
+        automaton = self.automaton
+        return None if automaton is None else automaton._repr_svg_()
+
+    def plot_machine(self, **options: Any) -> Any:
+        """The memory that was found, as a matplotlib figure."""
+        from . import plots
+
+        return plots.machine(self, **options)
+
+    def plot_rollout(self, logits: Logits | None = None, outputs: torch.Tensor | None = None, **options: Any) -> Any:
+        """How q chooses an output, and a world behind it, step by step, as a matplotlib figure; of the first example."""
+        from . import plots
+
+        return plots.rollout(self, logits, outputs, **options)
+
+    def plot_calibration(self, logits: Logits | None = None, outputs: torch.Tensor | None = None, **options: Any) -> Any:
+        """How often predictions are right, against how sure they are, as a matplotlib figure."""
+        from . import plots
+
+        return plots.calibration(self, logits, outputs, **options)
+
+    # What is inside.
+
+    def _values(self, logits: Logits | None, beliefs: Logits | None) -> tuple[torch.Tensor, bool]:
+        if (logits is None) == (beliefs is None):
+            raise TypeError("give logits or beliefs, one of the two")
+        is_logits = logits is not None
+        name, values = ("logits", logits) if is_logits else ("beliefs", beliefs)
+        if isinstance(values, torch.Tensor):
+            if values.dim() == 2 and len(self.worlds) == 1:
+                values = values.unsqueeze(1)
+            return values, is_logits
+        return self._padded(values, name), is_logits
+
+    def _padded(self, parts: Any, name: str) -> torch.Tensor:
+        sizes = self.worlds
+        if not isinstance(parts, (list, tuple)) or not all(isinstance(part, torch.Tensor) for part in parts):
+            raise TypeError(f"{name}: a tensor or a list of tensors is expected, not {type(parts).__name__}")
+        if len(parts) != len(sizes):
+            raise ValueError(f"{name}: {len(parts)} tensors for {len(sizes)} variables")
+        for place, (part, size) in enumerate(zip(parts, sizes)):
+            if part.dim() != 2 or part.shape[1] != size:
+                raise ValueError(f"{name}: variable {place} has shape {tuple(part.shape)}, expected (batch, {size})")
+            if part.shape[0] != parts[0].shape[0]:
+                raise ValueError(f"{name}: variable {place} has {part.shape[0]} examples, the first {parts[0].shape[0]}")
+        width = max(sizes)
+        return torch.stack([torch.nn.functional.pad(part, (0, width - part.shape[1])) for part in parts], 1)
+
+    def _join_late(self) -> None:
+        """A process group that was set up after Knowledge was made."""
+        if not self._partners_joined:
+            self._partners_joined = _partners.join(self._core)
+
+
+class Automaton:
+    """A function said as a machine with a finite memory.
+
+    Args:
+        worlds: how many values each variable has.
+        outputs: how many values each output has.
+        steps: one ``(reads, emits)`` or ``(reads, emits, kind)`` a step: the variables that are read together, the
+            output that is known then (or None), and a number that steps share which do the same.
+        states: how many states there are.
+        rule: ``rule(kind, values_read, state) -> (value_emitted, next_state)``.
+        start: the first state.
+
+    Example:
+        >>> import torch, anesi
+        >>> carry = anesi.Automaton(
+        ...     [10] * 4, [10, 10, 2],  # 12 + 34: the last digits first
+        ...     steps=[([1, 3], 2 - 1, 0), ([0, 2], 0, 0), ([], 2, 1)],
+        ...     states=2,
+        ...     rule=lambda kind, read, carry: ((sum(read) + carry) % 10, (sum(read) + carry) // 10),
+        ... )
+        >>> carry.run(torch.tensor([[1, 9, 3, 4]])).tolist()
+        [[5, 3, 0]]
+    """
+
+    def __init__(
+        self,
+        worlds: int | Sequence[int],
+        outputs: int | Sequence[int],
+        steps: Iterable[Sequence[Any]],
+        states: int,
+        rule: Callable[[int, list[int], int], tuple[int, int]],
+        start: int = 0,
+    ) -> None:
+        listed = [(list(step[0]), step[1], step[2] if len(step) > 2 else 0) for step in steps]
+        self._core = _core.Automaton(
+            domains(worlds, "worlds"), domains(outputs, "outputs"), listed, states, start, rule
+        )
+
+    @classmethod
+    def _of(cls, core: _core.Automaton) -> Automaton:
+        automaton = cls.__new__(cls)
+        automaton._core = core
+        return automaton
+
+    @property
+    def states(self) -> int:
+        """The most that are known at any time."""
+        return self._core.states
+
+    @property
+    def widths(self) -> list[int]:
+        """States that can be reached before each step, and after the last one."""
+        return self._core.widths
+
+    @property
+    def steps(self) -> list[dict[str, Any]]:
+        """What each step reads and emits, and its kind."""
+        return self._core.steps
+
+    def table(self, kind: int) -> dict[str, Any]:
+        """What steps of a kind do: ``emits`` and ``next``, for each state and each combination of values read."""
+        return self._core.table(kind)
+
+    def run(self, worlds: torch.Tensor) -> torch.Tensor:
+        """What the machine makes of worlds, int64 ``[n, variables]`` to ``[n, outputs]``."""
+        return self._core.run(worlds)
+
+    def svg(self, title: str = "") -> str:
+        """A picture. Raises ValueError where a column has more than 24 states."""
+        return self._core.svg(title)
+
+    def _repr_svg_(self) -> str | None:
+        try:
+            return self.svg()
+        except ValueError:
+            return None
+
+    def __repr__(self) -> str:
+        return f"Automaton({len(self.steps)} steps, {self.states} states)"
+
+
+class Cnf:
+    """A function said as a formula: its models are the pairs of a world and its output. Literals are as in DIMACS.
+
+    Example:
+        >>> import anesi
+        >>> both = anesi.Cnf([2, 2], [2])  # y = w0 and w1
+        >>> a, b, y = both.world(0, 1), both.world(1, 1), both.output(0, 1)
+        >>> both.add([-a, -b, y]).add([a, -y]).add([b, -y])
+        Cnf(3 variables, 3 clauses)
+    """
+
+    def __init__(self, worlds: int | Sequence[int], outputs: int | Sequence[int]) -> None:
+        self._core = _core.Cnf(domains(worlds, "worlds"), domains(outputs, "outputs"))
+
+    def world(self, variable: int, value: int) -> int:
+        """The literal that says that a world variable has a value."""
+        return self._core.world(variable, value)
+
+    def output(self, variable: int, value: int) -> int:
+        """The literal that says that an output has a value."""
+        return self._core.output(variable, value)
+
+    def fresh_variable(self) -> int:
+        """A further variable, which each pair must decide."""
+        return self._core.fresh_variable()
+
+    def add(self, clause: Sequence[int]) -> Cnf:
+        """Adds a clause: one of its literals is true."""
+        self._core.add(list(clause))
+        return self
+
+    def exactly_one(self, literals: Sequence[int]) -> Cnf:
+        """Adds clauses: just one of the literals is true."""
+        self._core.exactly_one(list(literals))
+        return self
+
+    @property
+    def clauses(self) -> list[list[int]]:
+        """All clauses."""
+        return self._core.clauses
+
+    def __repr__(self) -> str:
+        return f"Cnf({self._core.variables} variables, {len(self.clauses)} clauses)"
+
+
+def _as_settings(settings: Settings | None) -> list[str]:
+    def text(value: Any) -> str:
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+    return [f"{name}={text(value)}" for name, value in (settings or {}).items()]
+
+
+def _speaker(verbose: bool) -> Callable[[str], None] | None:
+    return (lambda line: print(f"anesi: {line}", flush=True)) if verbose and _partners.rank() == 0 else None
+
+
+def _count(value: int, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name}: a whole number is expected, not {value!r}")
+    if value < 1:
+        raise ValueError(f"{name}: at least 1 is expected, not {value}")
+    return value
+
+
+def _named(outputs: torch.Tensor | None) -> torch.Tensor:
+    if outputs is None:
+        raise TypeError("outputs: say which outputs are meant")
+    return outputs

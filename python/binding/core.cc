@@ -1,0 +1,593 @@
+#include "core.h"
+
+#include <ATen/autocast_mode.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "anesi/core/beliefs.h"
+#include "anesi/core/error.h"
+#include "anesi/core/index.h"
+#include "anesi/core/rows.h"
+#include "anesi/core/seeded.h"
+#include "anesi/discover/find_tables.h"
+#include "anesi/exact/automaton.h"
+#include "anesi/exact/cnf.h"
+#include "anesi/exact/found_facts.h"
+#include "anesi/losses/observed_log_prob.h"
+#include "anesi/models/architecture.h"
+#include "anesi/models/module_tensors.h"
+#include "anesi/search/consistent_worlds.h"
+#include "anesi/train/choose_q.h"
+#include "anesi/train/watch.h"
+
+namespace anesi::python {
+namespace {
+
+constexpr double kMostWorldsSaved = 1 << 16;
+constexpr const char* kGivenOption = "knowledge.given";
+
+// Whoever trains in reduced precision does so with perception; what is known is computed as it always is.
+class WithoutAutocast {
+  c10::impl::ExcludeDispatchKeyGuard guard_{at::autocast_dispatch_keyset};
+};
+
+// A q alone: what it is asked with are beliefs already.
+class NoPerception final : public Perception {
+ public:
+  torch::Tensor forward(const torch::Tensor& inputs) override { return inputs; }
+};
+
+// c as a memory or tables that were found say.
+class RememberedProblem final : public Problem {
+ public:
+  RememberedProblem(Space worlds, Space outputs, Facts facts) : worlds_(std::move(worlds)), outputs_(std::move(outputs)) {
+    facts_ = std::move(facts);
+  }
+  const Space& worlds() const override { return worlds_; }
+  const Space& outputs() const override { return outputs_; }
+  torch::Tensor apply(const torch::Tensor& worlds, const torch::Tensor&) const override {
+    if (const auto* const automaton = facts().find<Automaton>()) return automaton->run(worlds);
+    return look_up(*facts().find<OutputTables>(), worlds, worlds_);
+  }
+
+ private:
+  Space worlds_, outputs_;
+};
+
+std::string shape_of(const torch::Tensor& tensor) { return fmt::format("({})", fmt::join(tensor.sizes(), ", ")); }
+
+void require_whole_numbers(const torch::Tensor& values, const char* name) {
+  if (!at::isIntegralType(values.scalar_type(), /*includeBool=*/true)) {
+    throw UsageError(fmt::format("{}: whole numbers are expected (int64), not {}", name,
+                                 c10::toString(values.scalar_type())));
+  }
+}
+
+// Whether a label may leave variables open, end early, or neither.
+enum class Allowed { kValues, kValuesOrEnd, kValuesOrUnset };
+
+// Throws where a value lies outside its space.
+void check_values(const torch::Tensor& rows, const Space& space, Allowed allowed, const char* name) {
+  const auto variables = space.variables();
+  const auto* value = rows.const_data_ptr<std::int64_t>();
+  for (std::int64_t row = 0; row < rows.size(0); ++row) {
+    for (std::int64_t variable = 0; variable < variables; ++variable, ++value) {
+      if (*value >= 0 && *value < space.domain(variable)) continue;
+      if (allowed == Allowed::kValuesOrUnset && *value == kUnset) continue;
+      if (allowed == Allowed::kValuesOrEnd && *value == kNone && variable > 0) continue;
+      throw UsageError(fmt::format("{}: example {} has {} at variable {}, which has the values 0 to {}", name, row,
+                                   *value, variable, space.domain(variable) - 1));
+    }
+  }
+}
+
+torch::Tensor as_rows(const torch::Tensor& values, std::int64_t batch, std::int64_t variables, const char* name) {
+  require_whole_numbers(values, name);
+  auto rows = values.detach().to(torch::kCPU, torch::kInt64);
+  if (rows.dim() == 1 && variables == 1) rows = rows.unsqueeze(1);
+  if (rows.dim() != 2 || rows.size(0) != batch || rows.size(1) != variables) {
+    const auto expected = variables == 1 ? fmt::format("({}) or ({}, 1)", batch, batch)
+                                         : fmt::format("({}, {})", batch, variables);
+    throw UsageError(fmt::format("{}: shape {}, expected {}", name, shape_of(values), expected));
+  }
+  return rows.contiguous();
+}
+
+// The group of "scan.width=3" is "scan".
+std::string group_of(const std::string& assignment) { return assignment.substr(0, assignment.find('.')); }
+
+bool names_architecture_or_prior(const std::string& name) {
+  const auto among = [&](const auto& names) { return std::ranges::find(names, name) != names.end(); };
+  return among(architectures().names()) || among(priors().names());
+}
+
+// What of the settings is this architecture's or prior's.
+std::vector<std::string> settings_of(const std::vector<std::string>& settings, const std::string& group) {
+  std::vector<std::string> own;
+  for (const auto& setting : settings) {
+    if (group_of(setting) == group) own.push_back(setting);
+  }
+  return own;
+}
+
+std::string outputs_in_words(Values output) { return fmt::format("[{}]", fmt::join(output, ", ")); }
+
+torch::Tensor text_tensor(const std::string& text) {
+  std::vector<std::uint8_t> bytes(text.begin(), text.end());
+  return torch::tensor(bytes, torch::kUInt8);
+}
+
+std::string text_of(const torch::Tensor& tensor) {
+  const auto bytes = tensor.to(torch::kUInt8).contiguous();
+  const auto* const begin = bytes.const_data_ptr<std::uint8_t>();
+  return {begin, begin + bytes.numel()};
+}
+
+}  // namespace
+
+CoreOptions::CoreOptions() {
+  q.schedule.lr = 0.002;
+  q.pretrain = 1000;
+  q.amortized.samples = 128;
+  table_.add_group("q", q);
+  table_.add_group("prior", prior);
+  table_.add_group("discover", discover);
+  table_.add_group("exact", exact);
+  table_.add_group("eval", eval);
+}
+
+void CoreOptions::set(const std::string& assignment) {
+  if (names_architecture_or_prior(group_of(assignment))) {
+    of_architectures.push_back(assignment);
+  } else {
+    table_.set(std::string_view(assignment));
+  }
+}
+
+std::map<std::string, std::string> CoreOptions::values() const {
+  std::map<std::string, std::string> values;
+  for (const auto& row : table_.rows()) values[row.name] = table_.get(row.name);
+  for (const auto& setting : of_architectures) {
+    const auto equals = setting.find('=');
+    values[setting.substr(0, equals)] = setting.substr(equals + 1);
+  }
+  return values;
+}
+
+std::vector<std::string> CoreOptions::settings_of(const std::map<std::string, std::string>& values) {
+  const CoreOptions known;
+  std::vector<std::string> settings;
+  for (const auto& [name, value] : values) {
+    if (name != "q.from" && (known.table_.contains(name) || names_architecture_or_prior(group_of(name)))) {
+      settings.push_back(name + "=" + value);
+    }
+  }
+  return settings;
+}
+
+Core::Core(std::shared_ptr<const Problem> problem, std::int64_t given, const std::string& architecture,
+           const std::vector<std::string>& settings, std::uint64_t seed, Say say, const std::optional<Choice>& chosen,
+           const std::vector<std::int64_t>& order, const std::function<void()>& between_updates)
+    : options_(std::make_unique<CoreOptions>()), given_(given), knowledge_(std::move(problem), seed) {
+  for (const auto& setting : settings) options_->set(setting);
+  if (options_->q.from != "") throw UsageError("q.from: load a saved model instead");
+  options_->discover.order = order;
+  knowledge_.say = std::move(say);
+  const auto& space = knowledge_.problem->worlds();
+  for (auto variable = given_; variable < space.variables(); ++variable) {
+    largest_seen_ = std::max(largest_seen_, space.domain(variable));
+  }
+  past_domain_ = torch::ones({space.variables() - given_, largest_seen_}, torch::kBool);
+  for (auto variable = given_; variable < space.variables(); ++variable) {
+    past_domain_[variable - given_].slice(0, 0, space.domain(variable)).fill_(false);
+  }
+  choose(architecture, chosen);
+  if (knowledge_.learns_q && !chosen) learn_alone(between_updates);
+}
+
+InferenceModel Core::make(const Problem& problem, const std::string& architecture) const {
+  if (architecture == kExactArchitecture) return make_exact_model(problem, options_->exact);
+  const SeededWeights weights(knowledge_.seed + 1);
+  return make_model(problem, architecture, options_->q.amortized.explains(),
+                    settings_of(options_->of_architectures, architecture));
+}
+
+void Core::choose(const std::string& architecture, const std::optional<Choice>& chosen) {
+  auto& problem = knowledge_.problem;
+  if (chosen) {
+    choice_ = *chosen;
+    if (!choice_.facts.empty()) problem = with_found_facts(problem, choice_.facts, choice_.reason);
+  } else if (!architecture.empty() && architecture != kAutoArchitecture) {
+    choice_ = {.architecture = architecture, .reason = architecture + ", as told"};
+  } else if (problem->facts().find<Cnf>() != nullptr && problem->facts().find<Automaton>() == nullptr) {
+    choice_ = {.architecture = kExactArchitecture, .reason = "exact inference by the formula that was told"};
+  } else {
+    auto found = choose_q(
+        problem, options_->discover, knowledge_.seed,
+        [this](const Problem& of, const std::string& name) { return make(of, name); }, knowledge_.say);
+    problem = found.problem;
+    choice_ = {.architecture = found.architecture, .reason = found.reason, .facts = found_facts_of(*problem)};
+    if (found.discovery) {
+      choice_.calls = found.discovery->calls;
+      choice_.seconds = found.discovery->seconds;
+      choice_.certificate = found.discovery->certificate;
+    }
+  }
+  auto model = make(*problem, choice_.architecture);
+  const bool has_weights = !model.prediction->parameters().empty();
+  if (!has_weights) {
+    knowledge_.model = std::move(model);
+    knowledge_.watched = {.worlds = is_exact() ? options_->discover.watched : 0, .options = options_->discover};
+    if (const auto* const found = problem->facts().find<FoundFacts>(); found == nullptr || !found->automaton) {
+      knowledge_.watched.worlds = 0;
+    }
+    return;
+  }
+  std::unique_ptr<BeliefPrior> prior;
+  if (!model.prediction->multilinear()) {
+    const auto choice = priors().find(options_->prior.kind).choose();
+    OptionTable table;
+    table.add_group(options_->prior.kind, *choice);
+    for (const auto& setting : settings_of(options_->of_architectures, options_->prior.kind)) {
+      table.set(std::string_view(setting));
+    }
+    prior = choice->make(problem->worlds(), options_->prior);
+  }
+  knowledge_.learn_through(std::move(model), options_->q.amortized, std::move(prior));
+}
+
+void Core::learn_alone(const std::function<void()>& between_updates) {
+  const auto updates = options_->q.pretrain;
+  double loss = 0;
+  for (std::int64_t update = 0; update < updates; ++update) {
+    loss = knowledge_.loss->learn({}, options_->q.schedule.at(update, updates)).value_or(0);
+    if (between_updates) between_updates();
+    if (knowledge_.say && (update + 1) % 250 == 0) {
+      knowledge_.say(fmt::format("q has learned from {} samples of the function, loss {:.3f}",
+                                 (update + 1) * options_->q.amortized.samples, loss));
+    }
+  }
+}
+
+std::vector<std::int64_t> Core::worlds() const {
+  const auto& domains = problem().worlds().domains();
+  return {domains.begin() + given_, domains.end()};
+}
+
+std::vector<std::int64_t> Core::given() const {
+  const auto& domains = problem().worlds().domains();
+  return {domains.begin(), domains.begin() + given_};
+}
+
+torch::Tensor Core::checked_given(const Asked& asked) const {
+  if (given_ == 0) {
+    if (asked.given.defined()) throw UsageError("given: this function is told nothing besides the world");
+    return {};
+  }
+  if (!asked.given.defined()) {
+    throw UsageError(fmt::format("given: this function is told {} numbers besides the world", given_));
+  }
+  auto rows = as_rows(asked.given, asked.values.size(0), given_, "given");
+  check_values(rows, Space(given()), Allowed::kValues, "given");
+  return rows;
+}
+
+torch::Tensor Core::beliefs(const Asked& asked) const {
+  const auto* const name = asked.logits ? "logits" : "beliefs";
+  const auto& values = asked.values;
+  const auto variables = past_domain_.size(0);
+  if (!values.is_floating_point()) {
+    throw UsageError(fmt::format("{}: floating-point numbers are expected, not {}", name,
+                                 c10::toString(values.scalar_type())));
+  }
+  if (values.dim() != 3 || values.size(1) != variables || values.size(2) != largest_seen_) {
+    throw UsageError(fmt::format("{}: shape {}, expected (batch, {}, {})", name, shape_of(values), variables,
+                                 largest_seen_));
+  }
+  const WithoutAutocast full_precision;
+  const auto type = is_exact() || !knowledge_.learns_q ? torch::kFloat64 : type_;
+  auto result = values.to(torch::kCPU, type);
+  if (asked.logits) {
+    const bool padded = past_domain_.any().item<bool>();
+    if (padded) result = result.masked_fill(past_domain_, -std::numeric_limits<double>::infinity());
+    result = result.softmax(2);
+    // A row that has a NaN or an infinity, or nothing but minus infinities, is NaN throughout.
+    if (!std::isfinite(result.detach().sum().item<double>())) {
+      const auto bad = result.detach().isnan().any(2).nonzero();
+      throw UsageError(fmt::format("logits: example {}, variable {}: not a number or infinite",
+                                   bad[0][0].item<std::int64_t>(), bad[0][1].item<std::int64_t>()));
+    }
+  } else {
+    try {
+      check_beliefs(result, Space(worlds()));
+    } catch (const Error& error) {
+      throw UsageError(error.what());
+    }
+  }
+  if (given_ == 0) return result;
+  const auto width = problem().worlds().largest_domain();
+  if (width > largest_seen_) result = torch::constant_pad_nd(result, {0, width - largest_seen_});
+  const auto told = torch::one_hot(checked_given(asked), width).to(result.options());
+  return torch::cat({told, result}, 1);
+}
+
+torch::Tensor Core::checked_outputs(const torch::Tensor& outputs, std::int64_t batch, bool may_be_open) const {
+  const auto& space = problem().outputs();
+  auto rows = as_rows(outputs, batch, space.variables(), "outputs");
+  check_values(rows, space, may_be_open ? Allowed::kValuesOrUnset : Allowed::kValuesOrEnd, "outputs");
+  return rows;
+}
+
+torch::Tensor Core::checked_worlds(const torch::Tensor& worlds, std::int64_t batch, const torch::Tensor& given) const {
+  const Space space(this->worlds());
+  auto rows = as_rows(worlds, batch, space.variables(), "worlds");
+  // In Python -1 stands for a variable that is not known.
+  rows = rows.masked_fill(rows == -1, kUnset).contiguous();
+  check_values(rows, space, Allowed::kValuesOrUnset, "worlds");
+  return given.defined() ? torch::cat({given, rows}, 1) : rows;
+}
+
+torch::Tensor Core::without_given(const torch::Tensor& rows, std::int64_t dimension) const {
+  return given_ == 0 ? rows : rows.slice(dimension, given_).contiguous();
+}
+
+torch::Tensor Core::log_prob(const Asked& asked, Observations seen, bool must_be_possible) const {
+  const auto believed = beliefs(asked);
+  const auto batch = believed.size(0);
+  if (seen.outputs.defined()) seen.outputs = checked_outputs(seen.outputs, batch);
+  if (seen.worlds.defined()) {
+    seen.worlds = checked_worlds(seen.worlds, batch, given_ > 0 ? checked_given(asked) : torch::Tensor());
+  }
+  if (seen.holds.defined()) {
+    if (!seen.outputs.defined()) throw UsageError("holds: it says whether outputs hold, and there are none");
+    if (seen.holds.dim() != 1 || seen.holds.size(0) != batch) {
+      throw UsageError(fmt::format("holds: shape {}, expected ({})", shape_of(seen.holds), batch));
+    }
+    seen.holds = seen.holds.to(torch::kCPU, torch::kBool);
+  }
+  if (!seen.outputs.defined() && !seen.worlds.defined()) throw UsageError("a label is missing: outputs, worlds or both");
+  const WithoutAutocast full_precision;
+  const auto wanted = asked.values.scalar_type() == torch::kFloat64 ? torch::kFloat64 : torch::kFloat32;
+  if (batch == 0) return believed.sum({1, 2}).to(asked.values.device(), wanted);
+  std::optional<FrozenParameters> prediction, explanation;
+  if (knowledge_.learns_q) {
+    prediction.emplace(*knowledge_.model.prediction);
+    if (knowledge_.model.explanation) explanation.emplace(*knowledge_.model.explanation);
+  }
+  const auto result = observed_log_prob(knowledge_.model, believed, seen);
+  if (must_be_possible && result.detach().isneginf().any().item<bool>()) {
+    const auto row = result.detach().isneginf().nonzero()[0][0].item<std::int64_t>();
+    const auto label = seen.outputs.defined() ? outputs_in_words(row_of(seen.outputs, row)) : std::string("world");
+    throw UsageError(
+        asked.logits
+            ? fmt::format("outputs: example {} is labelled {}, and no world gives that", row, label)
+            : fmt::format("outputs: example {} is labelled {}, which these beliefs rule out", row, label));
+  }
+  return result.to(asked.values.device(), wanted);
+}
+
+std::optional<double> Core::learn(const torch::Tensor& beliefs) {
+  const WithoutAutocast full_precision;
+  const torch::AutoGradMode gradients(true);
+  std::optional<double> loss;
+  if (knowledge_.learns_q) loss = knowledge_.loss->learn(beliefs.detach(), options_->q.schedule.at(0, 1));
+  if (knowledge_.watched.worlds > 0 && beliefs.size(0) > 0) watch(knowledge_, beliefs.detach());
+  return loss;
+}
+
+Predictor Core::predictor() const {
+  return Predictor({.problem = knowledge_.problem,
+                    .perception = std::make_shared<NoPerception>(),
+                    .model = knowledge_.model,
+                    .options = options_->eval});
+}
+
+Predictions Core::predict(const Asked& asked, std::int64_t top) const {
+  const WithoutAutocast full_precision;
+  const torch::NoGradGuard no_gradients;
+  auto result = predictor().predict(beliefs(asked), top);
+  result.worlds = without_given(result.worlds, 1);
+  return result;
+}
+
+std::pair<torch::Tensor, torch::Tensor> Core::explain(const Asked& asked, const torch::Tensor& outputs,
+                                                      std::int64_t top) const {
+  const WithoutAutocast full_precision;
+  const torch::NoGradGuard no_gradients;
+  const auto believed = beliefs(asked);
+  const auto batch = believed.size(0);
+  const auto rows = outputs.defined() ? checked_outputs(outputs, batch) : torch::Tensor();
+  auto worlds = torch::full({batch, top, problem().worlds().variables()}, kUnset, torch::kInt64);
+  auto probability = torch::zeros({batch, top}, torch::kFloat64);
+  const auto asks = predictor();
+  for (std::int64_t row = 0; row < batch; ++row) {
+    ExplainRequest request{.top = top};
+    if (rows.defined()) request.output = values_of(rows[row]);
+    const auto explanation = asks.explain(believed.slice(0, row, row + 1), request);
+    for (std::size_t place = 0; place < explanation.worlds.size(); ++place) {
+      const auto& found = explanation.worlds[place];
+      worlds[row][static_cast<std::int64_t>(place)].copy_(tensor_of(found.world));
+      probability[row][static_cast<std::int64_t>(place)] = found.probability;
+    }
+  }
+  const auto found = probability.gt(0).sum(1).max();
+  const auto filled = batch == 0 ? 0 : found.item<std::int64_t>();
+  return {without_given(worlds, 2).slice(1, 0, filled), probability.slice(1, 0, filled)};
+}
+
+torch::Tensor Core::marginals(const Asked& asked, const torch::Tensor& outputs) const {
+  const WithoutAutocast full_precision;
+  const auto believed = beliefs(asked).detach();
+  const auto result = predictor().marginals(believed, checked_outputs(outputs, believed.size(0)));
+  return without_given(result, 1).slice(2, 0, largest_seen_);
+}
+
+torch::Tensor Core::sample(const Asked& asked, const torch::Tensor& outputs, std::int64_t count,
+                           std::uint64_t seed) const {
+  const WithoutAutocast full_precision;
+  const torch::NoGradGuard no_gradients;
+  const auto believed = beliefs(asked);
+  return without_given(
+      predictor().sample(believed, checked_outputs(outputs, believed.size(0)), count, seeded(seed)), 2);
+}
+
+std::pair<torch::Tensor, torch::Tensor> Core::most_probable(const Asked& asked, const torch::Tensor& outputs) const {
+  const WithoutAutocast full_precision;
+  const torch::NoGradGuard no_gradients;
+  const auto believed = beliefs(asked);
+  const auto rows = checked_outputs(outputs, believed.size(0), /*may_be_open=*/true);
+  if (knowledge_.model.explanation) {
+    if (auto own = knowledge_.model.explanation->most_probable({believed, rows})) {
+      const auto none = own->log_prob.isneginf();
+      own->worlds.masked_fill_(none.unsqueeze(1), kUnset);
+      return {without_given(own->worlds, 1), own->log_prob};
+    }
+  }
+  const auto found = most_probable_worlds(problem(), believed, rows, options_->eval.limits);
+  const auto best = believed.to(torch::kFloat64).amax(2).log().sum(1);
+  return {without_given(found.worlds, 1), best - found.gap};
+}
+
+CheckFigures Core::check(const Asked& asked, std::int64_t samples) const {
+  const WithoutAutocast full_precision;
+  const torch::NoGradGuard no_gradients;
+  const auto believed = beliefs(asked);
+  CheckFigures figures{.beliefs = believed.size(0)};
+  if (figures.beliefs == 0) throw UsageError("check: there are no beliefs to look at");
+  const auto generator = seeded(knowledge_.seed);
+  auto& prediction = *knowledge_.model.prediction;
+  figures.bound =
+      certify_facts(problem(), {worlds_of_beliefs(believed), "the beliefs that were given"},
+                    std::max<std::int64_t>(100, samples * figures.beliefs), generator);
+  if (knowledge_.learns_q) {
+    if (prediction.multilinear()) {
+      figures.multilinear = certify(prediction, problem(), believed, std::max<std::int64_t>(2, samples), generator);
+    }
+    if (const auto exact = find_exact(problem(), /*seconds=*/1)) {
+      figures.distance = sampled_distance(prediction, problem(), *exact, believed, samples, generator);
+    }
+  } else if (is_exact()) {
+    figures.distance = Distance{};
+    if (figures.bound) {
+      figures.distance->total_variation =
+          static_cast<double>(figures.bound->differing) / static_cast<double>(figures.bound->draws);
+    }
+  }
+  const auto truth = sample_worlds(believed, generator);
+  figures.exploits = check_exploits(prediction, problem(), truth);
+  return figures;
+}
+
+std::vector<RecordedStep> Core::record(const Asked& asked, const std::vector<std::int64_t>& output,
+                                       const std::vector<std::int64_t>& world) const {
+  const WithoutAutocast full_precision;
+  const torch::NoGradGuard no_gradients;
+  return predictor().record(beliefs(asked), output, world);
+}
+
+NamedTensors Core::state() const {
+  NamedTensors state;
+  add_with_prefix(state, "", model_tensors(knowledge_.model));
+  if (knowledge_.learns_q) add_with_prefix(state, "loss.", knowledge_.loss->state());
+  state["generator"] = knowledge_.generator.get_state();
+  state["grown"] = torch::tensor(knowledge_.grown, torch::kInt64);
+  add_with_prefix(state, "found.", found_facts_of(problem()));
+  state["reason"] = text_tensor(choice_.reason);
+  state["architecture"] = text_tensor(choice_.architecture);
+  return copied(state);
+}
+
+void Core::load_state(const NamedTensors& state) {
+  for (const char* name : {"generator", "grown", "reason", "architecture"}) {
+    if (!state.contains(name)) throw UsageError(fmt::format("state: {} is missing; it is not a Knowledge's", name));
+  }
+  const auto architecture = text_of(state.at("architecture"));
+  if (architecture != choice_.architecture) {
+    throw UsageError(fmt::format("state: it is of a q of architecture {}, and this one is {}", architecture,
+                                 choice_.architecture));
+  }
+  auto facts = with_prefix(state, "found.");
+  if (!facts.empty() && is_exact()) {
+    choice_.facts = copied(facts);
+    choice_.reason = text_of(state.at("reason"));
+    auto problem = with_found_facts(knowledge_.problem, choice_.facts, choice_.reason);
+    take_memory(knowledge_, std::move(problem));
+  }
+  load_model_tensors(knowledge_.model, state, "state");
+  if (knowledge_.learns_q) knowledge_.loss->load_state(with_prefix(state, "loss."));
+  knowledge_.generator.set_state(state.at("generator"));
+  knowledge_.grown = state.at("grown").item<std::int64_t>();
+}
+
+void Core::save(const std::filesystem::path& directory) const {
+  TrainingDetails details{.options = options_->values()};
+  details.options[kGivenOption] = std::to_string(given_);
+  auto problem = knowledge_.problem;
+  const auto points = problem->worlds().points();
+  // All that a small function does, so that it need not be brought again.
+  if (problem->facts().find<Automaton>() == nullptr && problem->facts().find<OutputTables>() == nullptr &&
+      points <= kMostWorldsSaved) {
+    const auto outputs = problem->apply(points_of(problem->worlds()));
+    if ((outputs >= 0).all().item<bool>()) {
+      OutputTables tables;
+      std::vector<std::int64_t> all(as_size(problem->worlds().variables()));
+      std::iota(all.begin(), all.end(), 0);
+      for (std::int64_t output = 0; output < outputs.size(1); ++output) {
+        const auto column = values_of(outputs.select(1, output));
+        tables.tables.push_back({all, {column.begin(), column.end()}});
+      }
+      auto told = FoundFacts{.summary = choice_.reason};
+      if (const auto* const found = problem->facts().find<FoundFacts>()) told = *found;
+      told.tables = true;
+      problem = with(with(problem, tables), told);
+    }
+  }
+  save_model(directory,
+             Predictor({.problem = problem,
+                        .perception = std::make_shared<NoPerception>(),
+                        .model = knowledge_.model,
+                        .options = options_->eval}),
+             details);
+}
+
+void Core::join(Partners partners) {
+  if (auto* const amortized = dynamic_cast<AmortizedLoss*>(knowledge_.loss.get())) amortized->join(std::move(partners));
+}
+
+void Core::to(torch::ScalarType type) {
+  type_ = type;
+  if (auto* const amortized = dynamic_cast<AmortizedLoss*>(knowledge_.loss.get())) amortized->to(type);
+}
+
+std::unique_ptr<Core> load_core(const std::filesystem::path& directory, std::shared_ptr<const Problem> problem,
+                                Say say) {
+  const auto saved = read_saved_model(directory);
+  if (problem && (saved.worlds != problem->worlds().domains() || saved.outputs != problem->outputs().domains())) {
+    throw UsageError(fmt::format("{}: a model of another function: of {} and {} variables, or of other domains",
+                                 directory.string(), saved.worlds.size(), saved.outputs.size()));
+  }
+  auto found = read_found_facts(saved);
+  if (!problem) {
+    const auto nothing = make_problem(Space(saved.worlds), Space(saved.outputs),
+                                      [](Values, MutableValues) { throw Error("there is no function"); });
+    const auto facts = with_found_facts(nothing, found, saved.found)->facts();
+    if (facts.find<Automaton>() == nullptr && facts.find<OutputTables>() == nullptr) {
+      throw UsageError(fmt::format("{}: the function itself is not saved; give it as `function`", directory.string()));
+    }
+    problem = std::make_shared<RememberedProblem>(Space(saved.worlds), Space(saved.outputs), facts);
+  }
+  const auto told = saved.options.find(kGivenOption);
+  const auto given = told == saved.options.end() ? 0 : std::stoll(told->second);
+  auto core = std::make_unique<Core>(
+      std::move(problem), given, "", CoreOptions::settings_of(saved.options), 0, std::move(say),
+      Choice{.architecture = saved.architecture,
+             .reason = saved.found.empty() ? saved.architecture : saved.found,
+             .facts = std::move(found)});
+  load_model_tensors(core->knowledge_.model, load_q(directory, saved.architecture), directory.string());
+  return core;
+}
+
+}  // namespace anesi::python

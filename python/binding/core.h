@@ -1,0 +1,159 @@
+// What the Python class anesi.Knowledge stands on: knowledge in the library's sense, asked with logits or with beliefs.
+//
+// Nothing here knows Python. All methods may be called without its lock; several threads may ask one at once, but only
+// one may learn, and nobody may ask meanwhile.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "anesi/check/model_check.h"
+#include "anesi/exact/exact_model.h"
+#include "anesi/losses/partners.h"
+#include "anesi/options/option_table.h"
+#include "anesi/predict/predictor.h"
+#include "anesi/predict/saved_model.h"
+#include "anesi/priors/priors.h"
+#include "anesi/train/knowledge.h"
+#include "anesi/train/options.h"
+
+namespace anesi::python {
+
+using Say = std::function<void(const std::string&)>;
+
+// What may be set by full name ("q.samples=64", "scan.width=128", "discover.seconds=5"), with defaults for a q that
+// learns in somebody else's loop.
+struct CoreOptions {
+  CoreOptions();
+
+  QOptions q;
+  PriorOptions prior;
+  DiscoverOptions discover;
+  ExactOptions exact;
+  PredictorOptions eval;
+  std::vector<std::string> of_architectures;  // settings of architectures and priors, as they came
+
+  // "name=value". Throws UsageError where there is no such option.
+  void set(const std::string& assignment);
+  // All of them by full name, and back; names that are not known are passed over.
+  std::map<std::string, std::string> values() const;
+  static std::vector<std::string> settings_of(const std::map<std::string, std::string>& values);
+
+ private:
+  OptionTable table_;  // refers to members
+ public:
+  CoreOptions(const CoreOptions&) = delete;
+  CoreOptions& operator=(const CoreOptions&) = delete;
+};
+
+// Beliefs as they come from outside: of the variables that perception sees, [batch, variables, domain], with what c is
+// told besides. All on any device, of any floating type.
+struct Asked {
+  torch::Tensor values;
+  bool logits = true;
+  torch::Tensor given = {};  // int64 [batch, given variables]; undefined where c is told nothing
+};
+
+// How q was chosen, so that another process or another day need not ask c again.
+struct Choice {
+  std::string architecture, reason;
+  NamedTensors facts = {};
+  std::int64_t calls = 0;
+  double seconds = 0;
+  std::optional<DistanceBound> certificate = {};
+};
+
+struct CheckFigures {
+  std::int64_t beliefs = 0;
+  std::optional<Distance> distance = {};      // from exact inference, where there is another to compare with
+  std::optional<DistanceBound> bound = {};    // of a memory or of tables
+  std::optional<Certificate> multilinear = {};  // of a q that learned and is multilinear
+  std::optional<ExploitCheck> exploits = {};
+};
+
+class Core {
+ public:
+  // The problem's first `given` world variables are what c is told besides. Architecture "" is the one that suits; with
+  // an order, a memory is looked for that reads the variables so. What was `chosen` before is not found out again.
+  Core(std::shared_ptr<const Problem> problem, std::int64_t given, const std::string& architecture,
+       const std::vector<std::string>& settings, std::uint64_t seed, Say say, const std::optional<Choice>& chosen = {},
+       const std::vector<std::int64_t>& order = {}, const std::function<void()>& between_updates = {});
+  const Problem& problem() const { return *knowledge_.problem; }
+  std::vector<std::int64_t> worlds() const;  // domains, without what is given
+  std::vector<std::int64_t> given() const;
+  const Choice& choice() const { return choice_; }
+  bool is_exact() const { return knowledge_.model.architecture == kExactArchitecture; }
+  bool learns() const { return knowledge_.learns_q || knowledge_.watched.worlds > 0; }
+  bool learns_q() const { return knowledge_.learns_q; }
+  std::int64_t grown() const { return knowledge_.grown; }
+  std::shared_ptr<const Automaton> automaton() const { return knowledge_.problem->facts().share<Automaton>(); }
+
+  // [batch, given and other variables, domain]. Throws UsageError where shapes do not fit or something is no number.
+  torch::Tensor beliefs(const Asked& asked) const;
+
+  // log of how likely each observation is, [batch], in the type and on the device of what was asked. With
+  // `must_be_possible`, throws UsageError where one is impossible.
+  torch::Tensor log_prob(const Asked& asked, Observations seen, bool must_be_possible) const;
+  // Algorithm 1 once, and a look at whether a memory that was found still gives what c does; beliefs are those of
+  // beliefs(), of all partners where there are such. The loss of q's update; empty where q does not learn.
+  std::optional<double> learn(const torch::Tensor& beliefs);
+
+  Predictions predict(const Asked& asked, std::int64_t top) const;
+  // The most probable worlds behind outputs, int64 [batch, found, variables], and their probabilities [batch, found],
+  // 0 where a place is not filled.
+  std::pair<torch::Tensor, torch::Tensor> explain(const Asked& asked, const torch::Tensor& outputs,
+                                                  std::int64_t top) const;
+  // double [batch, variables, domain]
+  torch::Tensor marginals(const Asked& asked, const torch::Tensor& outputs) const;
+  // int64 [batch, count, variables]
+  torch::Tensor sample(const Asked& asked, const torch::Tensor& outputs, std::int64_t count, std::uint64_t seed) const;
+  // The most probable world that gives each output, int64 [batch, variables], kUnset where none was found, and
+  // log p(w|P), double [batch], -inf there.
+  std::pair<torch::Tensor, torch::Tensor> most_probable(const Asked& asked, const torch::Tensor& outputs) const;
+  CheckFigures check(const Asked& asked, std::int64_t samples) const;
+  std::vector<RecordedStep> record(const Asked& asked, const std::vector<std::int64_t>& output,
+                                   const std::vector<std::int64_t>& world) const;
+
+  NamedTensors state() const;
+  void load_state(const NamedTensors& state);
+  void save(const std::filesystem::path& directory) const;
+
+  void join(Partners partners);
+  // f32 or f64: what a q that learns computes in. Exact inference is always in f64.
+  void to(torch::ScalarType type);
+
+ private:
+  friend std::unique_ptr<Core> load_core(const std::filesystem::path& directory,
+                                         std::shared_ptr<const Problem> problem, Say say);
+  void choose(const std::string& architecture, const std::optional<Choice>& chosen);
+  void learn_alone(const std::function<void()>& between_updates);
+  InferenceModel make(const Problem& problem, const std::string& architecture) const;
+  Predictor predictor() const;
+  // Labels as the library takes them, int64 [batch, variables] on the CPU.
+  torch::Tensor checked_outputs(const torch::Tensor& outputs, std::int64_t batch, bool may_be_open = false) const;
+  torch::Tensor checked_worlds(const torch::Tensor& worlds, std::int64_t batch, const torch::Tensor& given) const;
+  torch::Tensor checked_given(const Asked& asked) const;
+  torch::Tensor without_given(const torch::Tensor& rows, std::int64_t dimension) const;
+
+  std::unique_ptr<CoreOptions> options_;
+  std::int64_t given_;
+  Knowledge knowledge_;
+  Choice choice_;
+  torch::ScalarType type_ = torch::kFloat32;
+  torch::Tensor past_domain_;  // bool [variables that perception sees, largest domain]: past a variable's own domain
+  std::int64_t largest_seen_ = 0;  // domain of a variable that perception sees
+};
+
+// A saved model. Without a problem, c is what was saved of it: a memory or tables that were found, or all its outputs.
+// Throws Error where none of these was saved.
+std::unique_ptr<Core> load_core(const std::filesystem::path& directory, std::shared_ptr<const Problem> problem, Say say);
+
+}  // namespace anesi::python
