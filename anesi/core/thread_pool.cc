@@ -1,10 +1,12 @@
 #include "anesi/core/thread_pool.h"
 
+#include <pthread.h>
 #include <torch/utils.h>
 
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -94,9 +96,25 @@ class ThreadPool {
   bool stopping_ = false;
 };
 
+// A forked process has none of its parent's threads, and perhaps its locks: it starts with a pool of its own.
+class PoolOfThisProcess {
+ public:
+  PoolOfThisProcess() {
+    pthread_atfork(nullptr, nullptr, [] {
+      auto& pool = current();
+      [[maybe_unused]] auto* const the_parents = pool.release();
+      pool = std::make_unique<ThreadPool>();
+    });
+  }
+  static std::unique_ptr<ThreadPool>& current() {
+    static auto pool = std::make_unique<ThreadPool>();
+    return pool;
+  }
+};
+
 ThreadPool& pool() {
-  static ThreadPool the_pool;
-  return the_pool;
+  static const PoolOfThisProcess of_this_process;
+  return *PoolOfThisProcess::current();
 }
 
 }  // namespace

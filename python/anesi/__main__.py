@@ -1,7 +1,6 @@
 """python -m anesi: the command-line program. The command `anesi` is quicker, for it does not import torch."""
 
 import sys
+from importlib import import_module
 
-from _anesi_program import main
-
-sys.exit(main())
+sys.exit(import_module("_anesi_program").main())

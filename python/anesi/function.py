@@ -69,7 +69,8 @@ class Function:
             raise ValueError(
                 f"the function returned shape {tuple(answer.shape)} for {count} worlds; expected {expected}"
             )
-        return answer.to(torch.int64).contiguous()
+        outputs: torch.Tensor = answer.to(torch.int64).contiguous()
+        return outputs
 
     def _blame(self, worlds: torch.Tensor, error: Exception) -> None:
         """Notes which world it was, found by asking again one by one, where that one fails in the same way."""
@@ -116,7 +117,7 @@ def _add_note(error: Exception, note: str) -> None:
     if hasattr(error, "add_note"):
         error.add_note(note)
     else:  # Python 3.10
-        error.__notes__ = [*getattr(error, "__notes__", []), note]  # type: ignore[attr-defined]
+        setattr(error, "__notes__", [*getattr(error, "__notes__", []), note])
 
 
 def domains(value: int | Sequence[int], name: str) -> list[int]:

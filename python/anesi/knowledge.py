@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence, Union
 
@@ -180,7 +181,9 @@ class Knowledge(torch.nn.Module):
     def certificate(self) -> Certificate | None:
         """On how many worlds what was found differs from the function at most; None where nothing like it is known."""
         found = self._core.choice["certificate"]
-        return None if found is None else Certificate(**found)
+        if found is not None:
+            return Certificate(**found)
+        return Certificate(0.0, 1.0, self._points(), 0, "all worlds") if self._enumerates() else None
 
     @property
     def automaton(self) -> Automaton | None:
@@ -193,7 +196,7 @@ class Knowledge(torch.nn.Module):
         """How often a memory that was found had to be found anew, because it was wrong on a perceived world."""
         return self._core.grown
 
-    def apply(self, worlds: torch.Tensor) -> torch.Tensor:
+    def apply(self, worlds: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
         """What the function makes of worlds, int64 ``[n, variables]`` to ``[n, outputs]``; what is given stands first."""
         return self._core.apply(worlds)
 
@@ -295,7 +298,7 @@ class Knowledge(torch.nn.Module):
             ([[1]], [0.5])
         """
         values, is_logits = self._values(logits, beliefs)
-        outputs, probability, world, symbolic = self._core.predict(values, is_logits, given, _count(top or 1, "top"))
+        outputs, probability, world, symbolic = self._core.predict(values, is_logits, given, _count(1 if top is None else top, "top"))
         if top is None:
             outputs, probability = outputs[:, 0], probability[:, 0]
         return Prediction(*(part.to(values.device) for part in (outputs, probability, world, symbolic)))
@@ -405,7 +408,10 @@ class Knowledge(torch.nn.Module):
             0.0
         """
         values, is_logits = self._values(logits, beliefs)
-        return check_from(self._core.check(values, is_logits, given, _count(samples, "samples")), self._summary())
+        figures = self._core.check(values, is_logits, given, _count(samples, "samples"))
+        if self._enumerates():
+            figures["certificate"] = vars(self.certificate)
+        return check_from(figures, self._summary())
 
     # To keep.
 
@@ -422,7 +428,7 @@ class Knowledge(torch.nn.Module):
         if perception is not None:
             if example is None:
                 raise ValueError("save: perception is traced with an input; give one as `example`")
-            script = torch.jit.trace(perception.eval(), example)
+            script = torch.jit.trace(perception.eval(), example)  # type: ignore[no-untyped-call]
         self._core.save(os.fspath(path))
         if script is not None:
             script.save(os.path.join(os.fspath(path), "perception.pt"))
@@ -443,7 +449,7 @@ class Knowledge(torch.nn.Module):
         probe = fn(torch.zeros((), dtype=torch.float32))
         if probe.dtype in (torch.float32, torch.float64):
             self._core.to_double(probe.dtype == torch.float64)
-        super()._apply(fn, recurse)
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         return self
 
     def __deepcopy__(self, memo: Any) -> Knowledge:
@@ -461,12 +467,13 @@ class Knowledge(torch.nn.Module):
         asked = f", {choice['calls']:,} calls, {choice['seconds']:.2f} s" if choice["calls"] else ""
         if self.states is not None:
             return f"exact: a memory of {self.states} states{asked}"
-        if choice["reason"].startswith("exact inference: there are only"):
-            points = 1
-            for size in self.given + self.worlds:
-                points *= size
-            return f"exact: all {points:,} worlds"
-        return str(choice["reason"])
+        return f"exact: all {self._points():,} worlds" if self._enumerates() else str(choice["reason"])
+
+    def _enumerates(self) -> bool:
+        return self.exact and str(self.reason).startswith("exact inference: there are only")
+
+    def _points(self) -> int:
+        return math.prod(self.given + self.worlds)
 
     def __repr__(self) -> str:
         return f"Knowledge({self._summary()})"

@@ -34,7 +34,7 @@ class Run:
     def predict(self, inputs: torch.Tensor, *, top: int | None = None, given: torch.Tensor | None = None) -> Prediction:
         """The most likely outputs, as :meth:`Knowledge.predict` gives them."""
         outputs, probability, world, symbolic = self._core.predict(
-            self.beliefs(inputs), _count(top or 1, "top"), given
+            self.beliefs(inputs), _count(1 if top is None else top, "top"), given
         )
         if top is None:
             outputs, probability = outputs[:, 0], probability[:, 0]

@@ -28,7 +28,7 @@ class LeNet(torch.nn.Module):
         super().__init__()
         self.features = torch.nn.Sequential(
             torch.nn.Conv2d(1, 6, 5), _PooledRelu(), torch.nn.Conv2d(6, 16, 5), _PooledRelu()
-        ).to(memory_format=torch.channels_last)
+        ).to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch's types forget it
         self.classifier = torch.nn.Sequential(
             torch.nn.Linear(256, 120),
             torch.nn.ReLU(),

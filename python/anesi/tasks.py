@@ -52,7 +52,7 @@ class Examples(torch.utils.data.Dataset[tuple[torch.Tensor, torch.Tensor]]):
         if shuffle:
             order = torch.randperm(len(self), generator=torch.Generator().manual_seed(seed))
         labels = self._labels()
-        for rows in order.split(batch):
+        for rows in torch.split(order, batch):
             yield self.inputs(rows), labels[rows]
 
     def _labels(self) -> torch.Tensor:

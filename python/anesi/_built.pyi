@@ -1,0 +1,3 @@
+# CMake writes _built.py.
+VERSION: str
+TORCH: str

@@ -1,0 +1,516 @@
+"""anesi.Knowledge against enumeration in pure PyTorch, and against everything a user may do wrong."""
+
+import gc
+import multiprocessing
+import os
+import random
+import resource
+import signal
+import tempfile
+import threading
+import time
+import unittest
+
+import torch
+from reference import Reference
+
+import anesi
+
+SEED = int(os.environ.get("ANESI_TEST_SEED", random.randrange(1 << 30)))
+
+
+def setUpModule():
+    print(f"seed {SEED} (ANESI_TEST_SEED)", flush=True)
+
+
+def knowledge(function, worlds, outputs, **more):
+    return anesi.Knowledge(function, worlds, outputs, verbose=False, **more)
+
+
+def random_function(rng, worlds, outputs):
+    """A table of random outputs, as a function of a batch."""
+    points = 1
+    for size in worlds:
+        points *= size
+    table = torch.stack([torch.randint(size, (points,), generator=rng) for size in outputs], 1)
+
+    def function(batch):
+        index = torch.zeros(len(batch), dtype=torch.int64)
+        for variable, size in enumerate(worlds):
+            index = index * size + batch[:, variable]
+        return table[index] if len(outputs) > 1 else table[index][:, 0]
+
+    return function
+
+
+def padded(parts, width):
+    return torch.stack([torch.nn.functional.pad(part, (0, width - part.shape[1])) for part in parts], 1)
+
+
+class Fuzz(unittest.TestCase):
+    def test_a_thousand_random_problems_agree_with_enumeration(self):
+        rng = torch.Generator().manual_seed(SEED)
+        draw = random.Random(SEED)
+        for number in range(1000):
+            worlds = [draw.randint(1, 4) for _ in range(draw.randint(1, 4))]
+            outputs = [draw.randint(2, 4) for _ in range(draw.randint(1, 3))]
+            function = random_function(rng, worlds, outputs)
+            architecture = draw.choice(["exact", "exact", None])
+            know = knowledge(function, worlds, outputs, architecture=architecture, seed=number)
+            reference = Reference(function, worlds)
+            dtype = draw.choice([torch.float64, torch.float32, torch.float16, torch.bfloat16])
+            batch = draw.randint(1, 5)
+            logits = [2 * torch.randn(batch, size, generator=rng, dtype=torch.float64) for size in worlds]
+            logits = [part.to(dtype) for part in logits]
+            labels = reference.outputs[torch.randint(len(reference.outputs), (batch,), generator=rng)]
+            asked = logits if draw.random() < 0.5 else padded(logits, max(worlds))
+            if draw.random() < 0.3:
+                beliefs = [part.double().softmax(1) for part in logits]
+                asked = beliefs if isinstance(asked, list) else padded(beliefs, max(worlds))
+                found = know.log_prob(beliefs=asked, outputs=labels)
+            else:
+                found = know.log_prob(asked, labels if len(outputs) > 1 else labels.squeeze(1))
+            expected = reference.log_prob([part.double().softmax(1) for part in logits], labels)
+            with self.subTest(number=number, worlds=worlds, outputs=outputs, dtype=dtype):
+                self.assertTrue(torch.allclose(found.double(), expected, atol=1e-5, rtol=1e-5), (found, expected))
+
+    def test_gradients_marginals_and_best_worlds_agree_with_enumeration(self):
+        rng = torch.Generator().manual_seed(SEED)
+        for number in range(30):
+            worlds, outputs = [3, 2, 4], [3, 2]
+            function = random_function(rng, worlds, outputs)
+            know, reference = knowledge(function, worlds, outputs), Reference(function, worlds)
+            parts = [torch.randn(4, size, generator=rng, dtype=torch.float64) for size in worlds]
+            labels = reference.outputs[torch.randint(24, (4,), generator=rng)]
+            mine = [part.clone().requires_grad_() for part in parts]
+            theirs = [part.clone().requires_grad_() for part in parts]
+            know.loss(mine, labels).backward()
+            (-reference.log_prob([part.softmax(1) for part in theirs], labels).mean()).backward()
+            beliefs = [part.softmax(1) for part in parts]
+            marginals = know.marginals(parts, labels)
+            with self.subTest(number=number):
+                for place, size in enumerate(worlds):
+                    self.assertTrue(torch.allclose(mine[place].grad, theirs[place].grad, atol=1e-10))
+                    expected = reference.marginals(beliefs, labels, place, size)
+                    self.assertTrue(torch.allclose(marginals[:, place, :size], expected, atol=1e-10))
+                best = know.most_probable(parts, labels)
+                self.assertTrue(torch.equal(know.apply(best.worlds), labels))
+                self.assertTrue(torch.allclose(best.log_prob.exp(), reference.best(beliefs, labels), atol=1e-10))
+                drawn = know.sample(parts, labels, count=3)
+                self.assertTrue(torch.equal(know.apply(drawn[:, 0]), labels))
+
+
+class Found(unittest.TestCase):
+    def test_a_memory_is_found_for_long_addition(self):
+        digits = 10
+        ten = 10 ** torch.arange(digits - 1, -1, -1)
+
+        def add(worlds):
+            total = (worlds[:, :digits] * ten).sum(1) + (worlds[:, digits:] * ten).sum(1)
+            return torch.stack([total // 10**place % 10 for place in range(digits, -1, -1)], 1)
+
+        know = knowledge(add, [10] * (2 * digits), [2] + [10] * digits)
+        self.assertTrue(know.exact)
+        self.assertLessEqual(know.states, 11)
+        self.assertLess(know.certificate.bound, 1e-3)
+        self.assertRegex(repr(know), r"Knowledge\(exact: a memory of \d+ states, [\d,]+ calls, [\d.]+ s\)")
+        worlds = torch.randint(10, (50, 2 * digits))
+        self.assertTrue(torch.equal(know.automaton.run(worlds), add(worlds)))
+        check = know.check(torch.randn(20, 2 * digits, 10))
+        self.assertEqual(check.distance, 0)
+        self.assertLess(check.certificate.bound, 0.01)
+        self.assertIn("certificate", repr(check))
+
+    def test_what_is_told_is_used(self):
+        order = knowledge(lambda w: (w * 7).sum(1) % 11, [10] * 12, [11], order=list(range(11, -1, -1)))
+        self.assertEqual(order.states, 11)
+        self.assertEqual(order.automaton.steps[0]["reads"], [11])
+        told = anesi.Automaton(
+            [2] * 20, [2], [([i], None, 0) for i in range(19)] + [([19], 0, 1)], 2,
+            lambda kind, read, state: (read[0] ^ state, read[0] ^ state) if kind else (0, read[0] ^ state),
+        )  # fmt: skip
+        parity = knowledge(lambda w: w.sum(1) % 2, [2] * 20, [2], automaton=told)
+        self.assertEqual(parity.states, 2)
+        cnf = anesi.Cnf([2, 2], [2])
+        a, b, y = cnf.world(0, 1), cnf.world(1, 1), cnf.output(0, 1)
+        cnf.add([-a, -b, y]).add([a, -y]).add([b, -y])
+        both = knowledge(lambda w: w.prod(1), [2, 2], [2], cnf=cnf)
+        self.assertAlmostEqual(both.log_prob(torch.zeros(1, 2, 2), torch.tensor([1])).exp().item(), 0.25, places=6)
+
+    def test_numpy_and_pointwise_functions(self):
+        try:
+            import numpy
+
+            know = knowledge(lambda w: numpy.asarray(w).max(1), [4, 4], [4], numpy=True)
+            self.assertAlmostEqual(know.log_prob(torch.zeros(1, 2, 4), torch.tensor([0])).exp().item(), 1 / 16, places=6)
+        except ModuleNotFoundError:
+            pass
+        know = knowledge(lambda w: max(w), [4, 4], [4], pointwise=True)
+        self.assertAlmostEqual(know.log_prob(torch.zeros(1, 2, 4), torch.tensor([0])).exp().item(), 1 / 16, places=6)
+
+    def test_what_is_given(self):
+        # Is the sum more than what is given?
+        know = knowledge(lambda w, given: w.sum(1) > given[:, 0], [5, 5], [2], given=[9])
+        logits = torch.randn(6, 2, 5, dtype=torch.float64)
+        given = torch.arange(6).unsqueeze(1)
+        found = know.log_prob(logits, torch.ones(6, dtype=torch.int64), given=given).exp()
+        for row in range(6):
+            reference = Reference(lambda w: w.sum(1) > row, [5, 5])
+            beliefs = [logits[row : row + 1, place].softmax(1) for place in range(2)]
+            expected = reference.log_prob(beliefs, torch.tensor([[1]])).exp()
+            self.assertAlmostEqual(found[row].item(), expected.item(), places=9)
+        why = know.explain(logits, torch.ones(6, dtype=torch.int64), given=given, top=2)
+        self.assertEqual(why.worlds.shape[2], 2)
+        self.assertTrue((why.worlds[:, 0].sum(1) > given[:, 0]).all())
+        with self.assertRaisesRegex(ValueError, "given: this function is told 1 numbers"):
+            know.loss(logits, torch.ones(6, dtype=torch.int64))
+
+
+class Labels(unittest.TestCase):
+    def setUp(self):
+        self.know = knowledge(lambda w: w.sum(1), [3, 3], [5])
+        self.logits = torch.randn(4, 2, 3, dtype=torch.float64)
+        self.beliefs = self.logits.softmax(2)
+
+    def test_not_this_output(self):
+        outputs, holds = torch.tensor([1, 2, 3, 4]), torch.tensor([True, False, True, False])
+        plain = self.know.log_prob(self.logits, outputs).exp()
+        found = self.know.log_prob(self.logits, outputs, holds=holds).exp()
+        self.assertTrue(torch.allclose(found, torch.where(holds, plain, 1 - plain)))
+
+    def test_worlds_and_some_of_their_variables(self):
+        worlds = torch.tensor([[0, 1], [2, 2], [1, 1], [0, 0]])
+        outputs = worlds.sum(1)
+        joint = self.beliefs.gather(2, worlds.unsqueeze(2)).squeeze(2).prod(1)
+        of_output = self.know.log_prob(self.logits, outputs).exp()
+        found = self.know.log_prob(self.logits, outputs, worlds=worlds).exp()
+        self.assertTrue(torch.allclose(found, joint / of_output))
+        some = torch.tensor([[0, -1], [2, -1], [1, -1], [0, -1]])
+        found = self.know.log_prob(self.logits, outputs, worlds=some).exp()
+        self.assertTrue(torch.allclose(found, joint))  # the second follows from the first and the sum
+        found = self.know.log_prob(self.logits, worlds=worlds).exp()
+        self.assertTrue(torch.allclose(found, joint))
+
+
+class Gradients(unittest.TestCase):
+    def test_gradcheck_in_double_precision(self):
+        def hash_like(w):
+            return ((w * torch.tensor([3, 5, 7])).prod(1) * 2654435761 >> 4) % 3
+
+        cases = {
+            "enumeration": knowledge(lambda w: w.sum(1), [3, 4], [6]),
+            "memory": knowledge(lambda w: w.sum(1) % 3, [3] * 14, [3]),
+            "transducer": knowledge(lambda w: w.sum(1) % 3, [3] * 3, [3], architecture="transducer", settings={"q.pretrain": 20}),
+            "mlp": knowledge(hash_like, [3, 3, 3], [3], architecture="mlp", settings={"q.pretrain": 20, "mlp.width": 16}),
+            "scan": knowledge(hash_like, [3, 3, 3], [3], architecture="scan", settings={"q.pretrain": 20, "scan.width": 16}),
+        }  # fmt: skip
+        for name, know in cases.items():
+            know.double().eval()
+            logits = torch.randn(3, len(know.worlds), max(know.worlds), dtype=torch.float64, requires_grad=True)
+            worlds = torch.stack([torch.randint(size, (3,)) for size in know.worlds], 1)
+            outputs = know.apply(worlds)
+            with self.subTest(name):
+                self.assertTrue(torch.autograd.gradcheck(lambda x: know.loss(x, outputs), (logits,), atol=1e-6))
+
+    def test_confident_and_wrong_has_a_finite_loss_and_a_gradient(self):
+        know = knowledge(lambda w: w.sum(1), [2, 2], [3])
+        logits = torch.tensor([[[80.0, 0.0], [80.0, 0.0]]], requires_grad=True)
+        loss = know.loss(logits, torch.tensor([2]))
+        loss.backward()
+        self.assertAlmostEqual(loss.item(), 160, places=3)
+        self.assertTrue(torch.allclose(logits.grad, torch.tensor([[[1.0, -1.0], [1.0, -1.0]]])))
+
+    def test_autocast_and_compiled_models(self):
+        know = knowledge(lambda w: w.sum(1), [4, 4], [7])
+        net = torch.nn.Linear(5, 8)
+        x, y = torch.randn(6, 5), torch.randint(7, (6,))
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            loss = know.loss(net(x).view(6, 2, 4), y)
+        self.assertEqual(loss.dtype, torch.float32)
+        loss.backward()
+        self.assertTrue(net.weight.grad.isfinite().all())
+
+
+class Learning(unittest.TestCase):
+    """A q that learns beside a loop that is not ours."""
+
+    @staticmethod
+    def make(seed=3):
+        # No memory of few states says this, and there are too many worlds to go through.
+        weights = torch.tensor([3, 7, 1, 9, 4, 6, 2, 8])
+
+        def product(w):
+            return ((w[:, :4] * weights[:4]).sum(1) * (w[:, 4:] * weights[4:]).sum(1)) % 7
+
+        settings = {"q.pretrain": 30, "q.samples": 16, "mlp.width": 16, "mlp.layers": 1}
+        return knowledge(product, [5] * 8, [7], architecture="mlp", settings=settings, seed=seed)
+
+    def step(self, know, net, optimizer, seed):
+        rng = torch.Generator().manual_seed(seed)
+        x = torch.randn(4, 8, 3, generator=rng)
+        y = torch.randint(7, (4,), generator=rng)
+        optimizer.zero_grad()
+        loss = know.loss(net(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    def test_it_learns_in_training_mode_only(self):
+        know = self.make()
+        self.assertFalse(know.exact)
+        logits, y = torch.randn(4, 8, 5), torch.randint(7, (4,))
+        before = know.state_dict()
+        know.eval()
+        know.loss(logits, y)
+        know.train()
+        know.loss(logits, y, learn=False)
+        for name, tensor in know.state_dict()["_extra_state"].items():
+            self.assertTrue(torch.equal(tensor, before["_extra_state"][name]), name)
+        know.loss(logits, y)
+        after = know.state_dict()["_extra_state"]
+        self.assertTrue(any(not torch.equal(after[name], before["_extra_state"][name]) for name in after if "q." in name))
+
+    def test_resuming_from_a_state_is_exact(self):
+        def run(know, net, optimizer, first, last):
+            return [self.step(know, net, optimizer, seed) for seed in range(first, last)]
+
+        def fresh():
+            torch.manual_seed(0)
+            know, net = self.make(), torch.nn.Linear(3, 5)
+            return know, net, torch.optim.Adam(net.parameters(), 0.01)
+
+        know, net, optimizer = fresh()
+        run(know, net, optimizer, 0, 5)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "checkpoint.pt")
+            torch.save([know.state_dict(), net.state_dict(), optimizer.state_dict()], path)
+            expected = run(know, net, optimizer, 5, 10)
+            know, net, optimizer = fresh()
+            states = torch.load(path, weights_only=True)
+        for part, state in zip((know, net, optimizer), states):
+            part.load_state_dict(state)
+        self.assertEqual(run(know, net, optimizer, 5, 10), expected)
+
+    def test_states_of_others_are_refused(self):
+        with self.assertRaisesRegex(ValueError, "architecture"):
+            self.make().load_state_dict(knowledge(lambda w: w.sum(1), [2, 2], [3]).state_dict())
+
+    def test_a_memory_grows_where_perception_finds_it_wrong(self):
+        # All equal but for one combination that is too rare to be drawn.
+        rare = torch.tensor([2, 1, 0, 2, 1, 0, 2, 1, 0, 2, 1, 0])
+
+        def function(w):
+            return (w == rare).all(1)
+
+        know = knowledge(function, [3] * 12, [2], settings={"discover.draws": 1000, "discover.distance": 0.01})
+        if know.states > 1:
+            self.skipTest("the rare world was found at once")
+        logits = torch.nn.functional.one_hot(rare, 3).double().mul(40).unsqueeze(0)
+        know.loss(logits, torch.tensor([0]))
+        self.assertEqual(know.grown, 1)
+        self.assertGreater(know.log_prob(logits, torch.tensor([1])).exp().item(), 0.9)
+
+
+class Keeping(unittest.TestCase):
+    def test_save_and_load(self):
+        cases = {
+            "enumeration": (lambda w: w.sum(1), [3, 4], [6], {}),
+            "memory": (lambda w: w.sum(1) % 3, [3] * 14, [3], {}),
+            "mlp": (lambda w: (w.prod(1) * 7 + 1) % 3, [3, 3, 3], [3], {"architecture": "mlp", "settings": {"q.pretrain": 20}}),
+        }  # fmt: skip
+        for name, (function, worlds, outputs, more) in cases.items():
+            know = knowledge(function, worlds, outputs, **more)
+            logits = torch.randn(5, len(worlds), max(worlds))
+            labels = know.apply(torch.stack([torch.randint(size, (5,)) for size in worlds], 1))
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "saved")
+                know.save(path)
+                for again in (anesi.load(path, verbose=False), anesi.load(path, function, verbose=False)):
+                    self.assertTrue(torch.equal(again.log_prob(logits, labels), know.log_prob(logits, labels)))
+                    self.assertTrue(torch.equal(again.apply(torch.zeros(1, len(worlds), dtype=torch.int64)),
+                                                know.apply(torch.zeros(1, len(worlds), dtype=torch.int64))))  # fmt: skip
+                    again.train().loss(logits, labels)
+
+    def test_a_function_that_cannot_be_saved_is_asked_for(self):
+        know = Learning.make()
+        with tempfile.TemporaryDirectory() as folder:
+            know.save(folder)
+            with self.assertRaisesRegex(ValueError, "the function itself is not saved"):
+                anesi.load(folder, verbose=False)
+        with self.assertRaises(FileNotFoundError):
+            anesi.load("no/such/folder")
+
+    def test_it_is_neither_copied_nor_pickled(self):
+        import copy
+        import pickle
+
+        know = knowledge(lambda w: w.sum(1), [2, 2], [3])
+        for attempt in (lambda: copy.deepcopy(know), lambda: pickle.dumps(know)):
+            with self.assertRaisesRegex(TypeError, "save"):
+                attempt()
+
+
+class BadInput(unittest.TestCase):
+    def setUp(self):
+        self.know = knowledge(lambda w: w.sum(1), [3, 4], [6])
+        self.logits, self.y = torch.zeros(2, 2, 4), torch.tensor([0, 1])
+
+    def refused(self, kind, words, call):
+        with self.assertRaisesRegex(kind, words) as caught:
+            call()
+        self.assertNotIn("\n", str(caught.exception))
+
+    def test_logits(self):
+        loss = self.know.loss
+        self.refused(ValueError, r"logits: shape \(2, 3, 4\), expected \(batch, 2, 4\)", lambda: loss(torch.zeros(2, 3, 4), self.y))
+        self.refused(ValueError, r"logits: shape \(2, 8\)", lambda: loss(torch.zeros(2, 8), self.y))
+        self.refused(ValueError, "example 1, variable 0: not a number", lambda: loss(self.nan(1, 0), self.y))
+        self.refused(ValueError, "floating-point numbers are expected, not Long", lambda: loss(self.logits.long(), self.y))
+        self.refused(TypeError, "logits or beliefs", lambda: loss(None, self.y))
+        self.refused(TypeError, "logits: a tensor or a list", lambda: loss("nonsense", self.y))
+        self.refused(ValueError, r"variable 1 has shape \(2, 3\)", lambda: loss([torch.zeros(2, 3), torch.zeros(2, 3)], self.y))
+        self.refused(ValueError, "probabilities sum to 2", lambda: loss(beliefs=[torch.ones(2, 3) / 3, torch.ones(2, 4) / 2], outputs=self.y))
+        self.refused(ValueError, "the batch is empty", lambda: loss(torch.zeros(0, 2, 4), torch.zeros(0, dtype=torch.int64)))
+
+    def nan(self, row, variable):
+        logits = self.logits.clone()
+        logits[row, variable, 0] = float("nan")
+        return logits
+
+    def test_labels(self):
+        loss = self.know.loss
+        self.refused(ValueError, "example 1 has 6 at variable 0, which has the values 0 to 5", lambda: loss(self.logits, torch.tensor([0, 6])))
+        self.refused(ValueError, "has -1", lambda: loss(self.logits, torch.tensor([0, -1])))
+        self.refused(ValueError, r"outputs: shape \(3\), expected \(2\) or \(2, 1\)", lambda: loss(self.logits, torch.tensor([0, 1, 2])))
+        self.refused(ValueError, "whole numbers are expected", lambda: loss(self.logits, torch.tensor([0.0, 1.0])))
+        self.refused(ValueError, "a label is missing", lambda: loss(self.logits))
+        self.refused(ValueError, "holds: shape", lambda: loss(self.logits, self.y, holds=torch.tensor([True])))
+        gap = knowledge(lambda w: w.sum(1) * 2, [3, 4], [11])
+        self.refused(ValueError, r"example 1 is labelled \[3\], and no world gives that", lambda: gap.loss(self.logits, torch.tensor([0, 3])))
+        self.assertEqual(gap.log_prob(self.logits, torch.tensor([0, 3]))[1].item(), -float("inf"))
+
+    def test_functions(self):
+        def raises(w):
+            if (w[:, 0] == 2).any():
+                raise ZeroDivisionError("two is not for me")
+            return w.sum(1)
+
+        with self.assertRaisesRegex(ZeroDivisionError, "two is not for me") as caught:
+            knowledge(raises, [3, 4], [6])
+        self.assertRegex(caught.exception.__notes__[0], r"the world \[2, \d\]")
+        self.refused(TypeError, "returned float32; outputs are whole numbers", lambda: knowledge(lambda w: w.sum(1) / 2, [3, 4], [6]))
+        self.refused(ValueError, r"returned shape \(\d+,\) for \d+ worlds", lambda: knowledge(lambda w: w.sum(1)[:-1], [3, 4], [6]))
+        self.refused(ValueError, "gives .* for the world .* which is no output", lambda: knowledge(lambda w: w.sum(1) + 3, [3, 4], [6]))
+        self.refused(TypeError, "returned str", lambda: knowledge(lambda w: "sum", [3, 4], [6]))
+        self.refused(TypeError, "it must take 1 argument", lambda: knowledge(lambda: 0, [3, 4], [6]))
+        self.refused(TypeError, "it must take 2 arguments", lambda: knowledge(lambda w: w, [3, 4], [6], given=[2]))
+        self.refused(TypeError, "something to call", lambda: knowledge(7, [3, 4], [6]))
+        many = [10] * 12
+        unsteady = random.Random(0)
+        self.refused(RuntimeError, "different outputs for the same world", lambda: knowledge(lambda w: [unsteady.randrange(2) for _ in w], many, [2]))
+
+    def test_arguments(self):
+        self.refused(ValueError, "at least 1 is needed", lambda: knowledge(lambda w: w.sum(1), [3, 0], [6]))
+        self.refused(TypeError, "how many values", lambda: knowledge(lambda w: w.sum(1), 2.5, [6]))
+        self.refused(ValueError, "there must be a variable", lambda: knowledge(lambda w: w.sum(1), [], [6]))
+        self.refused(ValueError, "q.sampels", lambda: knowledge(lambda w: w.sum(1), [3, 4], [6], settings={"q.sampels": 3}))
+        self.refused(ValueError, "order: each of the variables 0 to 1 once", lambda: knowledge(lambda w: w.sum(1), [3, 4], [6], order=[0, 0]))
+        self.refused(ValueError, "top: at least 1", lambda: self.know.predict(self.logits, top=0))
+        self.refused(TypeError, "say which outputs", lambda: self.know.marginals(self.logits))
+        one = knowledge(lambda w: w.sum(1), [1, 1], [1])  # nothing to learn, and no error
+        self.assertEqual(one.loss(torch.zeros(3, 2, 1), torch.zeros(3, dtype=torch.int64)).item(), 0)
+        empty = self.know.log_prob(torch.zeros(0, 2, 4), torch.zeros(0, dtype=torch.int64))
+        self.assertEqual(empty.shape, (0,))
+
+    def test_a_slow_function_is_given_up_early(self):
+        def slow(w):
+            time.sleep(0.3 * len(w))
+            return w.sum(1) % 2
+
+        begin = time.monotonic()
+        know = knowledge(slow, [10] * 10, [2], architecture="mlp", settings={"q.pretrain": 0})
+        self.assertLess(time.monotonic() - begin, 10)
+        self.assertFalse(know.exact)
+
+
+class Processes(unittest.TestCase):
+    def test_threads_may_ask_at_once(self):
+        know = knowledge(lambda w: w.sum(1) % 5, [10] * 12, [5])
+        logits, y = torch.randn(8, 12, 10), torch.randint(5, (8,))
+        expected, failures = know.log_prob(logits, y), []
+
+        def ask():
+            for _ in range(50):
+                if not torch.equal(know.log_prob(logits, y), expected):
+                    failures.append("differs")
+                know.predict(logits)
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
+
+    def test_dropping_it_on_another_thread_is_safe(self):
+        box = [knowledge(lambda w: w.sum(1), [3, 3], [5])]
+
+        def drop():
+            box.clear()
+            gc.collect()
+
+        thread = threading.Thread(target=drop)
+        thread.start()
+        thread.join()
+
+    def test_it_works_in_a_forked_process(self):
+        know = knowledge(lambda w: w.sum(1) % 5, [10] * 12, [5])
+        logits, y = torch.randn(600, 12, 10), torch.randint(5, (600,))
+        expected = know.log_prob(logits, y)  # starts the threads of the parent
+        torch.set_num_threads(torch.get_num_threads())
+        receiver, sender = multiprocessing.Pipe(False)
+        child = os.fork()
+        if child == 0:
+            torch.set_num_threads(1)
+            sender.send(bool(torch.allclose(know.log_prob(logits, y), expected)))
+            os._exit(0)
+        self.assertTrue(receiver.poll(60), "the child hangs")
+        self.assertTrue(receiver.recv())
+        os.waitpid(child, 0)
+
+    def test_ctrl_c_stops_it_at_once(self):
+        def press():
+            time.sleep(1)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        settings = {"q.pretrain": 1000000}
+        thread = threading.Thread(target=press)
+        thread.start()
+        begin = time.monotonic()
+        with self.assertRaises(KeyboardInterrupt):
+            knowledge(lambda w: w.prod(1) % 7, [5] * 8, [7], architecture="mlp", settings=settings)
+        self.assertLess(time.monotonic() - begin, 5)
+        thread.join()
+
+    def test_ten_thousand_calls_leak_nothing(self):
+        know = knowledge(lambda w: w.sum(1) % 5, [10] * 12, [5])
+        logits, y = torch.randn(16, 12, 10, requires_grad=True), torch.randint(5, (16,))
+
+        def resident():
+            with open("/proc/self/statm") as file:
+                return int(file.read().split()[1]) * resource.getpagesize()
+
+        def calls(count):
+            for _ in range(count):
+                know.loss(logits, y).backward()
+                logits.grad = None
+            gc.collect()
+
+        calls(1000)
+        before = resident()
+        calls(10000)
+        self.assertLess(resident(), 1.02 * before)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
