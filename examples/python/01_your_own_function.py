@@ -5,6 +5,7 @@
 Three sensors each stand in a cold, mild or hot place and give eight noisy readings. No band is labelled. All that is
 known of an example is whether the alarm went off, which it does where two or more are hot.
 """
+# mypy: untyped-calls-exclude=torch
 
 import torch
 

@@ -5,6 +5,7 @@
 The first network need not be good. Together with the sum, what it believes leaves little doubt about the digits. The
 second one then learns as if each image had been labelled: single images in a batch, label smoothing, what you like.
 """
+# mypy: untyped-calls-exclude=torch
 
 import argparse
 

@@ -35,7 +35,7 @@ class Adder(lightning.LightningModule):  # type: ignore[misc, unused-ignore]
         self.log("loss", loss, prog_bar=True)
         return loss
 
-    def validation_step(self, batch: Batch, index: int) -> None:
+    def test_step(self, batch: Batch, index: int) -> None:
         images, sums = batch
         found = self.know.predict(self.net(images))
         self.log("right", (found.outputs == sums).double().mean(), batch_size=len(sums))
@@ -58,7 +58,7 @@ def main() -> None:
     lightning.seed_everything(1, verbose=False)
     task = anesi.tasks.load("sum", digits=2)
     training = torch.utils.data.DataLoader(Batches(task.train, 32), batch_size=None)
-    validation = torch.utils.data.DataLoader(Batches(task.test, 500), batch_size=None)
+    test = torch.utils.data.DataLoader(Batches(task.test, 500), batch_size=None)
     with tempfile.TemporaryDirectory() as folder:
         trainer = lightning.Trainer(
             accelerator="cpu", max_steps=500, default_root_dir=folder, logger=False, enable_progress_bar=False
@@ -66,8 +66,8 @@ def main() -> None:
         adder = Adder()
         trainer.fit(adder, training)
         trainer.save_checkpoint(f"{folder}/adder.ckpt")
-        again = Adder.load_from_checkpoint(f"{folder}/adder.ckpt")
-        [scores] = trainer.validate(again, validation, verbose=False)
+        again = Adder.load_from_checkpoint(f"{folder}/adder.ckpt", weights_only=True)
+        [scores] = trainer.test(again, test, verbose=False)
     print(f"sums right: {100 * scores['right']:.1f} %")
 
 

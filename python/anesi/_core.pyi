@@ -31,7 +31,7 @@ class CheckFigures(TypedDict):
     beliefs: int
     distance: float | None
     divergence: float | None
-    certificate: Bound | None
+    certificate: Mapping[str, Any] | None
     exploits: ExploitFigures
 
 class RecordedStep(TypedDict):
@@ -122,6 +122,16 @@ class Core:
     def automaton(self) -> Automaton | None: ...
     def apply(self, worlds: Tensor, /) -> Tensor: ...
     def beliefs(self, values: Tensor, logits: bool, given: Tensor | None, /) -> Tensor: ...
+    def loss(
+        self,
+        values: Tensor,
+        logits: bool,
+        given: Tensor | None,
+        outputs: Tensor | None,
+        holds: Tensor | None,
+        worlds: Tensor | None,
+        /,
+    ) -> Tensor: ...
     def log_prob(
         self,
         values: Tensor,
@@ -130,7 +140,6 @@ class Core:
         outputs: Tensor | None,
         holds: Tensor | None,
         worlds: Tensor | None,
-        must_be_possible: bool,
         /,
     ) -> Tensor: ...
     def learn(self, beliefs: Tensor, /) -> float | None: ...

@@ -62,14 +62,11 @@ class Function:
         if answer.is_floating_point() or answer.is_complex():
             name = str(answer.dtype).removeprefix("torch.")
             raise TypeError(f"the function returned {name}; outputs are whole numbers: int64, or bool")
-        if answer.dim() == 1 and self.outputs == 1:
-            answer = answer.unsqueeze(1)
-        if tuple(answer.shape) != (count, self.outputs):
-            expected = f"({count}) or ({count}, 1)" if self.outputs == 1 else f"({count}, {self.outputs})"
-            raise ValueError(
-                f"the function returned shape {tuple(answer.shape)} for {count} worlds; expected {expected}"
-            )
-        outputs: torch.Tensor = answer.to(torch.int64).contiguous()
+        shape = tuple(answer.shape)
+        if shape != (count, self.outputs) and (shape != (count,) or self.outputs != 1):
+            expected = f"({count},) or ({count}, 1)" if self.outputs == 1 else f"({count}, {self.outputs})"
+            raise ValueError(f"the function returned shape {shape} for {count} worlds; expected {expected}")
+        outputs: torch.Tensor = answer.to(torch.int64).reshape(count, self.outputs).contiguous()
         return outputs
 
     def _blame(self, worlds: torch.Tensor, error: Exception) -> None:

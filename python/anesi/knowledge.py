@@ -244,8 +244,7 @@ class Knowledge(torch.nn.Module):
         self._join_late()
         if (self.training if learn is None else learn) and self._core.learns:
             self._learn(values, is_logits, given)
-        log_prob: torch.Tensor = self._core.log_prob(values, is_logits, given, outputs, holds, worlds, True)
-        return -log_prob.mean()
+        return self._core.loss(values, is_logits, given, outputs, holds, worlds)
 
     def log_prob(
         self,
@@ -266,7 +265,7 @@ class Knowledge(torch.nn.Module):
             tensor([0.2500, 0.5000, 0.2500])
         """
         values, is_logits = self._values(logits, beliefs)
-        result: torch.Tensor = self._core.log_prob(values, is_logits, given, outputs, holds, worlds, False)
+        result: torch.Tensor = self._core.log_prob(values, is_logits, given, outputs, holds, worlds)
         return result
 
     def forward(self, logits: Logits, outputs: torch.Tensor, **more: Any) -> torch.Tensor:

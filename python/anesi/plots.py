@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Sequence, Tuple
 
 import torch
 
@@ -21,8 +21,9 @@ _OUTPUT, _WORLD = "#08519c", "#d95f02"
 
 # Of a machine. Lengths are in inches.
 _MOST_STEPS, _MOST_STATES, _MOST_MOVES = 8, 24, 2_000_000
-_MOST_EDGES = 70  # of all steps that are drawn, if that can be
-_MOST_LABELS, _LONGEST_LABEL = 150, 30  # of a step; in letters
+_MOST_EDGES = 80  # of all steps that are drawn, if that can be
+_MOST_EDGES_OF_A_STEP = 150
+_LONGEST_LABEL = 30  # letters
 _RADIUS, _LABEL_SIZE, _LABEL_HEIGHT = 0.13, 8.0, 0.17
 _NARROWEST_GAP, _WIDEST_GAP, _WIDEST_MACHINE, _GAP_OF_DOTS = 1.15, 5.0, 15.0, 0.9
 
@@ -35,7 +36,7 @@ def machine(know: Knowledge, title: str | None = None) -> Any:
     how many.
 
     Raises:
-        ValueError: there is no memory, or a column has more than 24 states.
+        ValueError: there is no memory, or a column has more than 24 states, or a step more than 150 edges.
 
     Example:
         >>> import anesi
@@ -145,7 +146,7 @@ def _modules(*names: str) -> dict[str, Any]:
     try:
         return {name: importlib.import_module(f"matplotlib.{name}") for name in names}
     except ModuleNotFoundError as error:
-        if error.name != "matplotlib":
+        if (error.name or "").split(".")[0] != "matplotlib":
             raise
         raise ImportError("plots need matplotlib: pip install matplotlib") from None
 
@@ -174,6 +175,9 @@ class _Box(NamedTuple):
         )
 
 
+_Plan = Tuple[int, float, float, List[Tuple[_Edge, Optional[float]]]]
+
+
 class _Machine:
     """Draws an automaton. In the picture a unit is an inch, so that what a text covers is known."""
 
@@ -191,6 +195,12 @@ class _Machine:
                     f"machine: too large to draw, {len(states)} states after {step} steps;"
                     f" a picture has room for {_MOST_STATES}"
                 )
+        for step in self.shown:
+            if self._edge_count(step) > _MOST_EDGES_OF_A_STEP:
+                raise ValueError(
+                    f"machine: too large to draw, {self._edge_count(step)} edges in step {step};"
+                    f" a picture has room for {_MOST_EDGES_OF_A_STEP}"
+                )
         self.states = sorted(set().union(*columns)) if columns else [automaton._core.start]
         self.rows = {state: row for row, state in enumerate(self.states)}
         self.row_height = 0.5 if len(self.states) <= 12 else 0.38
@@ -198,7 +208,7 @@ class _Machine:
 
     def _combinations(self, kind: int) -> int:
         table = self.tables[kind]
-        return len(table["next"]) // max(1, table["states"])
+        return len(table["next"]) // max(1, int(table["states"]))
 
     def _reached_states(self) -> list[list[int]]:
         """Before each step, and after the last one."""
@@ -220,7 +230,7 @@ class _Machine:
     def _first_steps(self) -> int:
         """How many of the first steps to draw: all, or as many as show what a step of each kind does in each state.
 
-        Fewer where so many edges would be no picture, but two at least.
+        Two at least, and else fewer where so many edges would be no picture.
         """
         edges = [self._edge_count(step) for step in range(len(self.steps))]
         if len(self.steps) <= 3 or (len(self.steps) <= _MOST_STEPS and sum(edges) <= _MOST_EDGES):
@@ -231,8 +241,8 @@ class _Machine:
 
         missing = set().union(*(done_by(step) for step in range(len(self.steps)))) - done_by(len(self.steps) - 1)
         drawn = 0
-        while missing and drawn < min(_MOST_STEPS, len(self.steps)) - 1:
-            if drawn >= 2 and sum(edges[: drawn + 1]) + edges[-1] > _MOST_EDGES:
+        while drawn < min(_MOST_STEPS, len(self.steps)) - 1:
+            if drawn >= 2 and (not missing or sum(edges[: drawn + 1]) + edges[-1] > _MOST_EDGES):
                 break
             missing -= done_by(drawn)
             drawn += 1
@@ -262,7 +272,7 @@ class _Machine:
         reads, emits = self.steps[step]["reads"], self.steps[step]["emits"] is not None
         sizes = [self.domains[variable] for variable in reads]
         for entries, ranges in [(3, 5), (3, 3), (2, 3), (2, 2), (1, 2), (1, 1)]:
-            parts = []
+            parts: list[str] = []
             for emitted, read in sorted(group.items()):
                 if len(parts) == entries:
                     parts.append("…")
@@ -286,7 +296,7 @@ class _Machine:
         return -self.row_height * self.rows[state]
 
     def drawn(self, new_figure: Any, title: str) -> Any:
-        plans = []  # step, where it begins, how wide it is, its edges
+        plans: list[_Plan] = []  # step, where it begins, how wide it is, its edges
         x = 0.0
         widest = min(_WIDEST_GAP, _WIDEST_MACHINE / max(1, len(self.shown)))
         dots = None
@@ -317,7 +327,7 @@ class _Machine:
         axes.set_xticks([place for place, _ in ticks], [text for _, text in ticks])
         axes.set_yticks([self.y(state) for state in self.states], [str(state) for state in self.states])
         axes.tick_params(length=0, labelsize=9)
-        missing = f"; {self.left_out} labels have no room" if self.left_out else ""
+        missing = f"; labels without room: {self.left_out}" if self.left_out else ""
         axes.set_xlabel(
             f"steps, in the order in which the world is read\non edges: values read / value emitted{missing}",
             fontsize=9,
@@ -332,8 +342,6 @@ class _Machine:
     def _plan(self, step: int, widest: float) -> tuple[float, list[tuple[_Edge, float | None]]]:
         """The narrowest gap in which every label has room, and where on its edge each label stands."""
         edges = self.edges(step)
-        if len(edges) > _MOST_LABELS:
-            return widest, [(edge, None) for edge in edges]
         widths = [_text_width(edge.label) for edge in edges]
         gap = min(widest, max(_NARROWEST_GAP, 4 * _RADIUS + max(widths) + 0.1))
         while True:
@@ -355,9 +363,9 @@ class _Machine:
             fewest, best = len(edges) + 1, None
             for share in shares:
                 box = _Box(share * gap, _between(ends[index], share), widths[index] + 0.08, _LABEL_HEIGHT)
-                if any(box.covers(other) for other in taken):
-                    continue
                 part = box.width / 2 / gap
+                if not part <= share <= 1 - part or any(box.covers(other) for other in taken):
+                    continue
                 covered = sum(
                     min(_between(other, share - part), _between(other, share + part)) < box.y + box.height / 2
                     and max(_between(other, share - part), _between(other, share + part)) > box.y - box.height / 2
@@ -548,7 +556,7 @@ def _percent(probability: float) -> str:
 
 
 class _Bin(NamedTuple):
-    count: int
+    size: int
     sure: float
     right: float
 
@@ -575,21 +583,21 @@ def _wilson(share: float, count: int) -> tuple[float, float]:
 
 
 def _draw_reliability(new_figure: Any, bins: Sequence[_Bin]) -> Any:
-    total = sum(one.count for one in bins)
-    error = sum(one.count * abs(one.sure - one.right) for one in bins) / total
-    accuracy = sum(one.count * one.right for one in bins) / total
+    total = sum(one.size for one in bins)
+    error = sum(one.size * abs(one.sure - one.right) for one in bins) / total
+    accuracy = sum(one.size * one.right for one in bins) / total
     figure = new_figure(figsize=(5.2, 5.8), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
     upper.plot([0, 1], [0, 1], color="0.4", linestyle="--", linewidth=1, label="as sure as right")
     for place, one in enumerate(bins):
-        if one.count == 0:
+        if one.size == 0:
             continue
-        low, high = _wilson(one.right, one.count)
+        low, high = _wilson(one.right, one.size)
         # A share can lie on the end of its interval, and rounding then puts it a little outside.
         reach = [[max(0.0, one.right - low)], [max(0.0, high - one.right)]]
         upper.errorbar(
             [one.sure], [one.right], yerr=reach, fmt="o", color=_OUTPUT, markersize=5, capsize=3, linewidth=1.2,
-            label="predictions of a bin, 95 % interval" if all(other.count == 0 for other in bins[:place]) else None,
+            label="predictions of a bin, 95 % interval" if all(other.size == 0 for other in bins[:place]) else None,
         )  # fmt: skip
     upper.set_ylim(-0.04, 1.04)
     upper.set_ylabel("share that is right")
@@ -597,11 +605,12 @@ def _draw_reliability(new_figure: Any, bins: Sequence[_Bin]) -> Any:
     upper.set_title(f"expected calibration error {error:.3f}\n{100 * accuracy:.1f} % of {total:,} predictions right", fontsize=11)
     upper.grid(color="0.9")
     centres = [(place + 0.5) / len(bins) for place in range(len(bins))]
-    counts = [one.count for one in bins]
+    counts = [one.size for one in bins]
     bars = lower.bar(centres, counts, width=0.9 / len(bins), color="0.75", edgecolor="0.3", linewidth=0.6)
-    if len(bins) <= 12:
-        lower.bar_label(bars, [f"{count:,}" if count else "" for count in counts], size=7, padding=1)
-    lower.margins(y=0.22)
+    if len(bins) <= 30:
+        upright = 90 if len(bins) > 12 else 0
+        lower.bar_label(bars, [f"{count:,}" if count else "" for count in counts], size=7, padding=2, rotation=upright)
+    lower.margins(y=0.35 if len(bins) > 12 else 0.22)
     lower.set_xlim(-0.02, 1.02)
     lower.set_xlabel("probability of the prediction")
     lower.set_ylabel("predictions")

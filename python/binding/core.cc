@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <numeric>
 
@@ -16,6 +18,7 @@
 #include "anesi/exact/automaton.h"
 #include "anesi/exact/cnf.h"
 #include "anesi/exact/found_facts.h"
+#include "anesi/losses/exact.h"
 #include "anesi/losses/observed_log_prob.h"
 #include "anesi/models/architecture.h"
 #include "anesi/models/module_tensors.h"
@@ -64,6 +67,30 @@ void require_whole_numbers(const torch::Tensor& values, const char* name) {
     throw UsageError(fmt::format("{}: whole numbers are expected (int64), not {}", name,
                                  c10::toString(values.scalar_type())));
   }
+}
+
+constexpr double kUnlikelyForF32 = -60;  // nats
+
+// Numbers are read as they lie: a reduction by torch costs more than it adds up here.
+template <typename Number>
+bool has_nan_of(const torch::Tensor& values) {
+  const auto whole = values.detach().contiguous();
+  const auto* const begin = whole.const_data_ptr<Number>();
+  return std::any_of(begin, begin + whole.numel(), [](Number value) { return std::isnan(value); });
+}
+
+bool has_nan(const torch::Tensor& values) {
+  return values.scalar_type() == torch::kFloat64 ? has_nan_of<double>(values) : has_nan_of<float>(values);
+}
+
+double lowest(const torch::Tensor& log_probs) {
+  const auto values = log_probs.detach().to(torch::kFloat64).contiguous();
+  const auto* const begin = values.const_data_ptr<double>();
+  return *std::min_element(begin, begin + values.numel());
+}
+
+torch::ScalarType type_of_results(const torch::Tensor& values) {
+  return values.scalar_type() == torch::kFloat64 ? torch::kFloat64 : torch::kFloat32;
 }
 
 // Whether a label may leave variables open, end early, or neither.
@@ -130,8 +157,9 @@ std::string text_of(const torch::Tensor& tensor) {
 
 CoreOptions::CoreOptions() {
   q.schedule.lr = 0.002;
-  q.pretrain = 1000;
-  q.amortized.samples = 128;
+  q.pretrain = 500;
+  q.amortized.samples = 64;
+  of_architectures = {"mlp.width=200"};  // the paper's 800 take minutes before anything can begin
   table_.add_group("q", q);
   table_.add_group("prior", prior);
   table_.add_group("discover", discover);
@@ -184,6 +212,7 @@ Core::Core(std::shared_ptr<const Problem> problem, std::int64_t given, const std
   for (auto variable = given_; variable < space.variables(); ++variable) {
     past_domain_[variable - given_].slice(0, 0, space.domain(variable)).fill_(false);
   }
+  padded_ = past_domain_.any().item<bool>();
   choose(architecture, chosen);
   if (knowledge_.learns_q && !chosen) learn_alone(between_updates);
 }
@@ -275,7 +304,12 @@ torch::Tensor Core::checked_given(const Asked& asked) const {
   return rows;
 }
 
-torch::Tensor Core::beliefs(const Asked& asked) const {
+torch::ScalarType Core::type_for(const Asked& asked) const {
+  if (knowledge_.learns_q) return type_;
+  return asked.values.scalar_type() == torch::kFloat64 ? torch::kFloat64 : torch::kFloat32;
+}
+
+torch::Tensor Core::beliefs(const Asked& asked, torch::ScalarType type) const {
   const auto* const name = asked.logits ? "logits" : "beliefs";
   const auto& values = asked.values;
   const auto variables = past_domain_.size(0);
@@ -288,14 +322,12 @@ torch::Tensor Core::beliefs(const Asked& asked) const {
                                  largest_seen_));
   }
   const WithoutAutocast full_precision;
-  const auto type = is_exact() || !knowledge_.learns_q ? torch::kFloat64 : type_;
   auto result = values.to(torch::kCPU, type);
   if (asked.logits) {
-    const bool padded = past_domain_.any().item<bool>();
-    if (padded) result = result.masked_fill(past_domain_, -std::numeric_limits<double>::infinity());
+    if (padded_) result = result.masked_fill(past_domain_, -std::numeric_limits<double>::infinity());
     result = result.softmax(2);
     // A row that has a NaN or an infinity, or nothing but minus infinities, is NaN throughout.
-    if (!std::isfinite(result.detach().sum().item<double>())) {
+    if (has_nan(result)) {
       const auto bad = result.detach().isnan().any(2).nonzero();
       throw UsageError(fmt::format("logits: example {}, variable {}: not a number or infinite",
                                    bad[0][0].item<std::int64_t>(), bad[0][1].item<std::int64_t>()));
@@ -334,9 +366,9 @@ torch::Tensor Core::without_given(const torch::Tensor& rows, std::int64_t dimens
   return given_ == 0 ? rows : rows.slice(dimension, given_).contiguous();
 }
 
-torch::Tensor Core::log_prob(const Asked& asked, Observations seen, bool must_be_possible) const {
-  const auto believed = beliefs(asked);
-  const auto batch = believed.size(0);
+Observations Core::checked(const Asked& asked, Observations seen) const {
+  const auto batch = asked.values.size(0);
+  if (!seen.outputs.defined() && !seen.worlds.defined()) throw UsageError("a label is missing: outputs, worlds or both");
   if (seen.outputs.defined()) seen.outputs = checked_outputs(seen.outputs, batch);
   if (seen.worlds.defined()) {
     seen.worlds = checked_worlds(seen.worlds, batch, given_ > 0 ? checked_given(asked) : torch::Tensor());
@@ -348,17 +380,26 @@ torch::Tensor Core::log_prob(const Asked& asked, Observations seen, bool must_be
     }
     seen.holds = seen.holds.to(torch::kCPU, torch::kBool);
   }
-  if (!seen.outputs.defined() && !seen.worlds.defined()) throw UsageError("a label is missing: outputs, worlds or both");
+  return seen;
+}
+
+torch::Tensor Core::observed(const Asked& asked, const Observations& labels, bool must_be_possible) const {
+  auto believed = beliefs(asked);
+  const auto seen = checked(asked, labels);
   const WithoutAutocast full_precision;
-  const auto wanted = asked.values.scalar_type() == torch::kFloat64 ? torch::kFloat64 : torch::kFloat32;
-  if (batch == 0) return believed.sum({1, 2}).to(asked.values.device(), wanted);
+  if (believed.size(0) == 0) return believed.sum({1, 2});
   std::optional<FrozenParameters> prediction, explanation;
   if (knowledge_.learns_q) {
     prediction.emplace(*knowledge_.model.prediction);
     if (knowledge_.model.explanation) explanation.emplace(*knowledge_.model.explanation);
   }
-  const auto result = observed_log_prob(knowledge_.model, believed, seen);
-  if (must_be_possible && result.detach().isneginf().any().item<bool>()) {
+  auto result = observed_log_prob(knowledge_.model, believed, seen);
+  // A label that f32 gives next to nothing, or nothing at all, needs the range of f64, and its gradient does.
+  if (believed.scalar_type() == torch::kFloat32 && !knowledge_.learns_q && lowest(result) < kUnlikelyForF32) {
+    believed = beliefs(asked, torch::kFloat64);
+    result = observed_log_prob(knowledge_.model, believed, seen);
+  }
+  if (must_be_possible && std::isinf(lowest(result))) {
     const auto row = result.detach().isneginf().nonzero()[0][0].item<std::int64_t>();
     const auto label = seen.outputs.defined() ? outputs_in_words(row_of(seen.outputs, row)) : std::string("world");
     throw UsageError(
@@ -366,7 +407,18 @@ torch::Tensor Core::log_prob(const Asked& asked, Observations seen, bool must_be
             ? fmt::format("outputs: example {} is labelled {}, and no world gives that", row, label)
             : fmt::format("outputs: example {} is labelled {}, which these beliefs rule out", row, label));
   }
-  return result.to(asked.values.device(), wanted);
+  return result;
+}
+
+torch::Tensor Core::log_prob(const Asked& asked, const Observations& seen, bool must_be_possible) const {
+  return observed(asked, seen, must_be_possible).to(asked.values.device(), type_of_results(asked.values));
+}
+
+torch::Tensor Core::loss(const Asked& asked, const Observations& seen) const {
+  return observed(asked, seen, /*must_be_possible=*/true)
+      .mean()
+      .neg()
+      .to(asked.values.device(), type_of_results(asked.values));
 }
 
 std::optional<double> Core::learn(const torch::Tensor& beliefs) {
@@ -486,6 +538,19 @@ std::vector<RecordedStep> Core::record(const Asked& asked, const std::vector<std
   const WithoutAutocast full_precision;
   const torch::NoGradGuard no_gradients;
   return predictor().record(beliefs(asked), output, world);
+}
+
+double Core::seconds_in_cpp(const torch::Tensor& logits, const torch::Tensor& outputs, std::int64_t times) const {
+  ExactLoss loss(knowledge_.model);
+  std::vector<double> seconds;
+  for (std::int64_t time = 0; time < times; ++time) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto leaf = logits.detach().requires_grad_();
+    loss.loss(leaf.softmax(2), outputs).backward();
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  std::ranges::nth_element(seconds, seconds.begin() + times / 2);
+  return seconds[as_size(times / 2)];
 }
 
 NamedTensors Core::state() const {

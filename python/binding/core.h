@@ -97,11 +97,13 @@ class Core {
   std::shared_ptr<const Automaton> automaton() const { return knowledge_.problem->facts().share<Automaton>(); }
 
   // [batch, given and other variables, domain]. Throws UsageError where shapes do not fit or something is no number.
-  torch::Tensor beliefs(const Asked& asked) const;
+  torch::Tensor beliefs(const Asked& asked) const { return beliefs(asked, type_for(asked)); }
 
   // log of how likely each observation is, [batch], in the type and on the device of what was asked. With
   // `must_be_possible`, throws UsageError where one is impossible.
-  torch::Tensor log_prob(const Asked& asked, Observations seen, bool must_be_possible) const;
+  torch::Tensor log_prob(const Asked& asked, const Observations& seen, bool must_be_possible) const;
+  // Minus the mean of it, a scalar.
+  torch::Tensor loss(const Asked& asked, const Observations& seen) const;
   // Algorithm 1 once, and a look at whether a memory that was found still gives what c does; beliefs are those of
   // beliefs(), of all partners where there are such. The loss of q's update; empty where q does not learn.
   std::optional<double> learn(const torch::Tensor& beliefs);
@@ -122,6 +124,10 @@ class Core {
   std::vector<RecordedStep> record(const Asked& asked, const std::vector<std::int64_t>& output,
                                    const std::vector<std::int64_t>& world) const;
 
+  // Seconds that the loss and its gradient take a C++ program that has logits, [batch, variables, domain], and labels:
+  // the median of so many times. What a call from Python is compared with.
+  double seconds_in_cpp(const torch::Tensor& logits, const torch::Tensor& outputs, std::int64_t times) const;
+
   NamedTensors state() const;
   void load_state(const NamedTensors& state);
   void save(const std::filesystem::path& directory) const;
@@ -137,6 +143,11 @@ class Core {
   void learn_alone(const std::function<void()>& between_updates);
   InferenceModel make(const Problem& problem, const std::string& architecture) const;
   Predictor predictor() const;
+  torch::ScalarType type_for(const Asked& asked) const;
+  torch::Tensor beliefs(const Asked& asked, torch::ScalarType type) const;
+  Observations checked(const Asked& asked, Observations seen) const;
+  // In the type that is computed in, on the CPU.
+  torch::Tensor observed(const Asked& asked, const Observations& seen, bool must_be_possible) const;
   // Labels as the library takes them, int64 [batch, variables] on the CPU.
   torch::Tensor checked_outputs(const torch::Tensor& outputs, std::int64_t batch, bool may_be_open = false) const;
   torch::Tensor checked_worlds(const torch::Tensor& worlds, std::int64_t batch, const torch::Tensor& given) const;
@@ -149,6 +160,7 @@ class Core {
   Choice choice_;
   torch::ScalarType type_ = torch::kFloat32;
   torch::Tensor past_domain_;  // bool [variables that perception sees, largest domain]: past a variable's own domain
+  bool padded_ = false;        // whether some variable has fewer values than others
   std::int64_t largest_seen_ = 0;  // domain of a variable that perception sees
 };
 

@@ -196,8 +196,14 @@ void bind_core(py::module_& module) {
            Released())
       .def("log_prob",
            [](const Core& core, const torch::Tensor& values, bool logits, const MaybeTensor& given,
-              const MaybeTensor& outputs, const MaybeTensor& holds, const MaybeTensor& worlds, bool must_be_possible) {
-             return core.log_prob(asked(values, logits, given), observations(outputs, holds, worlds), must_be_possible);
+              const MaybeTensor& outputs, const MaybeTensor& holds, const MaybeTensor& worlds) {
+             return core.log_prob(asked(values, logits, given), observations(outputs, holds, worlds), false);
+           },
+           Released())
+      .def("loss",
+           [](const Core& core, const torch::Tensor& values, bool logits, const MaybeTensor& given,
+              const MaybeTensor& outputs, const MaybeTensor& holds, const MaybeTensor& worlds) {
+             return core.loss(asked(values, logits, given), observations(outputs, holds, worlds));
            },
            Released())
       .def("learn", &Core::learn, Released())
@@ -229,6 +235,7 @@ void bind_core(py::module_& module) {
            Released())
       .def("check", &check_of)
       .def("record", &record_of)
+      .def("seconds_in_cpp", &Core::seconds_in_cpp, Released())
       .def("state", &Core::state, Released())
       .def("load_state", &Core::load_state, Released())
       .def("save", [](const Core& core, const std::string& path) { core.save(path); }, Released())

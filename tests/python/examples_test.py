@@ -1,0 +1,97 @@
+"""The examples run and end as they should, the docstrings tell the truth, and the types hold.
+
+    PYTHONPATH=build/release/python python tests/python/examples_test.py
+"""
+
+import doctest
+import importlib
+import importlib.util
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import anesi
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples" / "python"
+
+
+def run(command, folder, **environment):
+    """What a command prints. Python finds the same anesi as this test does."""
+    package = str(pathlib.Path(anesi.__file__).parent.parent)
+    paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1", **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+class Examples(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def printed(self, name, *arguments):
+        """What an example prints on digits that anesi draws itself."""
+        code, text = run(
+            [sys.executable, EXAMPLES / name, *arguments], self.folder, ANESI_DIGITS="procedural", ANESI_OFFLINE="1"
+        )
+        self.assertEqual(code, 0, text)
+        return text
+
+    def figure(self, pattern, text):
+        found = re.search(pattern, text)
+        self.assertIsNotNone(found, text)
+        return float(found.group(1))
+
+    def test_01_your_own_function(self):
+        text = self.printed("01_your_own_function.py")
+        right = self.figure(r"alarms right: ([\d.]+) %", text)
+        self.assertGreater(right, 90)
+        self.assertEqual(self.figure(r"loaded: ([\d.]+) % right\n$", text), right)
+
+    def test_03_explanations(self):
+        text = self.printed("03_explanations.py")
+        self.assertIn("15 = 7 + 3 + 5: 0.62\n15 = 1 + 9 + 5: 0.38\n", text)
+        self.assertIn("of 1,000 drawn, 1000 add up", text)
+        self.assertTrue(text.endswith("15, once the second digit is 3: 0.40\n"), text)
+
+    def test_04_refinement(self):
+        text = self.printed("04_refinement.py", "--digits", "2", "--examples", "2000", "--epochs", "2")
+        self.assertGreater(self.figure(r"ExplainedLabels\(2000 of 2000 labels\): ([\d.]+) %", text), 95)
+        self.assertGreater(self.figure(r"second network: ([\d.]+) % of digits right\n$", text), 95)
+
+
+class Types(unittest.TestCase):
+    @unittest.skipUnless(importlib.util.find_spec("mypy"), "mypy is not installed")
+    def test_they_are_strict(self):
+        package = pathlib.Path(anesi.__file__).resolve().parent  # a build has links to the sources
+        with tempfile.TemporaryDirectory() as cache:
+            command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", cache, package, EXAMPLES]
+            code, text = run(command, ROOT)
+        self.assertEqual(code, 0, text)
+
+
+def load_tests(loader, tests, pattern):
+    names = ["knowledge", "refinement", "networks", "tasks"]
+    for name in names:
+        tests.addTests(doctest.DocTestSuite(importlib.import_module(f"anesi.{name}")))
+    return tests
+
+
+if __name__ == "__main__":
+    unittest.main()
