@@ -6,7 +6,7 @@ SHELL := bash
 
 ARGS ?=
 PYTHON := .venv/bin/python
-SOURCES = $(shell find anesi examples tests -name '*.cc' -o -name '*.h')
+SOURCES = $(shell find anesi examples python tests -name '*.cc' -o -name '*.h')
 NINJA_FLAGS := $(if $(MAKE_TERMOUT),,--quiet)
 
 # The last resort for find_package(Torch): whatever CMAKE_PREFIX_PATH already says comes first.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "anesi/core/beliefs.h"
+#include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/core/examples.h"
 #include "anesi/core/facts.h"

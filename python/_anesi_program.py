@@ -6,18 +6,20 @@ import os
 import sys
 
 
-def _place_of(package):
-    found = importlib.util.find_spec(package)
-    return found.submodule_search_locations[0] if found else None
+def _find(package, *path):
+    """A file of an installed package, without importing that. None where it is not there."""
+    spec = importlib.util.find_spec(package)
+    places = [os.path.join(place, *path) for place in spec.submodule_search_locations] if spec else []
+    return next(filter(os.path.exists, places), None)
 
 
 def main():
-    place, torch = _place_of("anesi"), _place_of("torch")
+    program, torch = _find("anesi", "bin", "anesi"), _find("torch", "lib")
     if torch is None:
-        return "anesi: needs torch, which is not installed; `pip install anesi` installs it"
-    program = os.path.join(place, "bin", "anesi")
+        return "anesi: torch is not installed; installing anesi with pip installs it too"
     environment = dict(os.environ)
-    if os.path.dirname(torch) != os.path.dirname(place):  # the program itself looks for torch beside the package only
-        paths = [os.path.join(torch, "lib"), environment.get("LD_LIBRARY_PATH")]
+    # The program looks for torch beside the package. It may be elsewhere, as in environments that see the system's packages.
+    if not os.path.exists(os.path.join(os.path.dirname(program), "..", "..", "torch")):
+        paths = [torch, environment.get("LD_LIBRARY_PATH")]
         environment["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, paths))
     os.execve(program, [program, *sys.argv[1:]], environment)

@@ -32,6 +32,9 @@ foreach(private cli/command.h models/transducer_filter.h priors/vectorized_math.
     message(FATAL_ERROR "anesi/${private} is installed, but it is nobody's business")
   endif()
 endforeach()
+if(EXISTS ${prefix}/anesi)
+  message(FATAL_ERROR "files of the Python package are installed, but they belong into a wheel")
+endif()
 
 build(${SOURCE}/install predicts)
 run(${WORK}/predicts/only_predicts ${MODEL})

@@ -3,7 +3,6 @@
 // Inputs are random images, for time does not depend on what they show. Times are means over as many repetitions as fit
 // into --seconds. With --reference, the script's times of the same parts are measured in the same run, one size after
 // the other, so that the ratios mean something on a machine that others use too.
-#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -14,6 +13,7 @@
 #include "anesi/cli/bench_grid.h"
 #include "anesi/cli/bench_inference.h"
 #include "anesi/cli/command.h"
+#include "anesi/cli/time_of.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/core/pruner.h"
 #include "anesi/core/rows.h"
@@ -91,13 +91,13 @@ void observe_and_fit(Bench& bench) {
 
 void sample_beliefs(Bench& bench) {
   const auto beliefs = bench.amortized->prior().sample(bench.configuration.q.amortized.samples, bench.generator);
-  benchmark::DoNotOptimize(bench.task.problem->apply(sample_worlds(beliefs, bench.generator)));
+  bench.task.problem->apply(sample_worlds(beliefs, bench.generator));
 }
 
 void query(Bench& bench) {
   const torch::InferenceMode inference;
   const auto beliefs = bench.learner().perception->forward(bench.data().batch(0, 1).inputs);
-  benchmark::DoNotOptimize(beam_search(*bench.learner().model.prediction, beliefs, 1));
+  beam_search(*bench.learner().model.prediction, beliefs, 1);
 }
 
 // The exact loss of a batch and its gradient by the beliefs, without perception.
@@ -116,7 +116,6 @@ void prune_step(Bench& bench) {
   std::copy(world, world + variables / 2, partial.begin());
   std::array<bool, 10> mask{};
   bench.task.problem->facts().find<Pruner>()->allow_worlds(row_of(output, 0), partial, variables / 2, mask);
-  benchmark::DoNotOptimize(mask);
 }
 
 struct Part {
@@ -149,31 +148,9 @@ std::vector<Part> parts() {
   };
 }
 
-// Keeps the times and prints nothing.
-class Collector final : public benchmark::BenchmarkReporter {
- public:
-  bool ReportContext(const Context&) override { return true; }
-  void ReportRuns(const std::vector<Run>& runs) override {
-    for (const auto& run : runs) {
-      if (run.iterations > 0) seconds = run.real_accumulated_time / static_cast<double>(run.iterations);
-    }
-  }
-  double seconds = 0;
-};
-
 double time_part(const Part& part, std::int64_t digits, double seconds) {
   Bench bench(part.preset, digits, part.settings);
-  part.body(bench);  // warm up
-  benchmark::ClearRegisteredBenchmarks();
-  benchmark::RegisterBenchmark(part.name.c_str(),
-                               [&](benchmark::State& state) {
-                                 for (auto _ : state) part.body(bench);
-                               })
-      ->UseRealTime()
-      ->MinTime(seconds);
-  Collector collector;
-  benchmark::RunSpecifiedBenchmarks(&collector);
-  return collector.seconds;
+  return time_of(seconds, [&] { part.body(bench); });
 }
 
 std::string shell_quoted(const std::string& text) {

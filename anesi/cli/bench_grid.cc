@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "anesi/cli/time_of.h"
 #include "anesi/core/seeded.h"
 #include "anesi/models/soft_min_sweeps_reference.h"
 #include "anesi/run/configuration.h"
@@ -17,21 +17,6 @@ namespace {
 constexpr std::int64_t kMapsSolved = 2000;
 constexpr std::int64_t kBatch = 16, kCostMaps = 4;  // four vectors of sixteen maps of costs
 constexpr double kSweepsPerSide = 2.2;
-
-// Mean seconds of a call, over about `seconds`, after one that does not count.
-double time_of(double seconds, const std::function<void()>& body) {
-  using Clock = std::chrono::steady_clock;
-  body();
-  const auto start = Clock::now();
-  double passed = 0;
-  std::int64_t calls = 0;
-  while (passed < seconds) {
-    body();
-    ++calls;
-    passed = std::chrono::duration<double>(Clock::now() - start).count();
-  }
-  return passed / static_cast<double>(calls);
-}
 
 using Sweeps = std::function<torch::Tensor(const torch::Tensor& costs, const torch::Tensor& temperatures,
                                            const torch::Tensor& goals, std::int64_t sweeps)>;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "anesi/cli/command.h"
+#include "anesi/core/build.h"
 
 namespace anesi {
 namespace {
@@ -33,6 +34,7 @@ int run(int argc, char** argv) {
       "  anesi predict runs/four --index 7\n"
       "  anesi explain runs/four --index 7\n"
       "`anesi COMMAND --help` says more.");
+  app.set_version_flag("--version", this_build().to_string())->description("which anesi this is");
   app.require_subcommand(1);
   tasks().check();
   architectures().check();

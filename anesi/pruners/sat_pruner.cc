@@ -1,11 +1,17 @@
 #include "anesi/pruners/sat_pruner.h"
 
-#include <cadical.hpp>
 #include <mutex>
 
 #include "anesi/core/error.h"
 
+#ifdef ANESI_WITH_CADICAL
+#include <cadical.hpp>
+#endif
+
 namespace anesi {
+
+#ifdef ANESI_WITH_CADICAL
+
 namespace {
 
 constexpr int kSatisfiable = 10;  // CaDiCaL's answers, as in the SAT competitions
@@ -97,14 +103,22 @@ class SatPruner final : public Pruner {
 
 }  // namespace
 
+std::unique_ptr<Pruner> make_sat_pruner(const Cnf& cnf, const Space& worlds, const Space& outputs) {
+  return std::make_unique<SatPruner>(cnf, worlds, outputs);
+}
+
+#else
+
+std::unique_ptr<Pruner> make_sat_pruner(const Cnf&, const Space&, const Space&) {
+  throw Error("the SAT pruner needs CaDiCaL, and anesi was built without it");
+}
+
+#endif
+
 std::unique_ptr<Pruner> make_sat_pruner(const Problem& problem) {
   const auto* const cnf = problem.facts().find<Cnf>();
   if (cnf == nullptr) throw Error("SAT pruner: the problem gives no formula (a fact of type Cnf)");
   return make_sat_pruner(*cnf, problem.worlds(), problem.outputs());
-}
-
-std::unique_ptr<Pruner> make_sat_pruner(const Cnf& cnf, const Space& worlds, const Space& outputs) {
-  return std::make_unique<SatPruner>(cnf, worlds, outputs);
 }
 
 }  // namespace anesi

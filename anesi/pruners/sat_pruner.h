@@ -12,7 +12,8 @@
 
 namespace anesi {
 
-// Throws Error where the problem gives no formula, or its formula has no model at all.
+// Throws Error where the problem gives no formula, where its formula has no model at all, or where anesi was built
+// without CaDiCaL.
 std::unique_ptr<Pruner> make_sat_pruner(const Problem& problem);
 std::unique_ptr<Pruner> make_sat_pruner(const Cnf& cnf, const Space& worlds, const Space& outputs);
 

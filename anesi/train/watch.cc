@@ -27,7 +27,8 @@ void watch(Knowledge& knowledge, const torch::Tensor& beliefs) {
   const auto wrong = (automaton->run(worlds) != problem.apply(worlds)).any(1).nonzero().squeeze(1);
   if (wrong.size(0) == 0) return;
   const auto seed = knowledge.seed + static_cast<std::uint64_t>(++knowledge.grown);
-  const auto again = discover_again(problem, *automaton, worlds.index_select(0, wrong), knowledge.watched.options, seed);
+  const auto again =
+      discover_again(problem, *automaton, worlds.index_select(0, wrong), knowledge.watched.options, seed);
   if (!again.automaton) {
     // It would be so at every step from here on.
     knowledge.watched.worlds = 0;

@@ -9,8 +9,8 @@
 namespace anesi {
 
 // Gives a few worlds of beliefs that perception emitted, [batch, variables, domain], to c and to the memory that the
-// knowledge's problem has (FoundFacts), as many as knowledge.watched says. Where they differ, the memory is found again,
-// with those worlds among what it must be right on, and takes its place in the problem, q and loss.
+// knowledge's problem has (FoundFacts), as many as knowledge.watched says. Where they differ, the memory is found
+// again, with those worlds among what it must be right on, and takes its place in the problem, q and loss.
 void watch(Knowledge& knowledge, const torch::Tensor& beliefs);
 
 // Puts a memory that was found in the place of the one that is there.

@@ -46,7 +46,8 @@ class NoPerception final : public Perception {
 // c as a memory or tables that were found say.
 class RememberedProblem final : public Problem {
  public:
-  RememberedProblem(Space worlds, Space outputs, Facts facts) : worlds_(std::move(worlds)), outputs_(std::move(outputs)) {
+  RememberedProblem(Space worlds, Space outputs, Facts facts)
+      : worlds_(std::move(worlds)), outputs_(std::move(outputs)) {
     facts_ = std::move(facts);
   }
   const Space& worlds() const override { return worlds_; }
@@ -64,8 +65,8 @@ std::string shape_of(const torch::Tensor& tensor) { return fmt::format("({})", f
 
 void require_whole_numbers(const torch::Tensor& values, const char* name) {
   if (!at::isIntegralType(values.scalar_type(), /*includeBool=*/true)) {
-    throw UsageError(fmt::format("{}: whole numbers are expected (int64), not {}", name,
-                                 c10::toString(values.scalar_type())));
+    throw UsageError(
+        fmt::format("{}: whole numbers are expected (int64), not {}", name, c10::toString(values.scalar_type())));
   }
 }
 
@@ -116,8 +117,8 @@ torch::Tensor as_rows(const torch::Tensor& values, std::int64_t batch, std::int6
   auto rows = values.detach().to(torch::kCPU, torch::kInt64);
   if (rows.dim() == 1 && variables == 1) rows = rows.unsqueeze(1);
   if (rows.dim() != 2 || rows.size(0) != batch || rows.size(1) != variables) {
-    const auto expected = variables == 1 ? fmt::format("({}) or ({}, 1)", batch, batch)
-                                         : fmt::format("({}, {})", batch, variables);
+    const auto expected =
+        variables == 1 ? fmt::format("({}) or ({}, 1)", batch, batch) : fmt::format("({}, {})", batch, variables);
     throw UsageError(fmt::format("{}: shape {}, expected {}", name, shape_of(values), expected));
   }
   return rows.contiguous();
@@ -314,12 +315,12 @@ torch::Tensor Core::beliefs(const Asked& asked, torch::ScalarType type) const {
   const auto& values = asked.values;
   const auto variables = past_domain_.size(0);
   if (!values.is_floating_point()) {
-    throw UsageError(fmt::format("{}: floating-point numbers are expected, not {}", name,
-                                 c10::toString(values.scalar_type())));
+    throw UsageError(
+        fmt::format("{}: floating-point numbers are expected, not {}", name, c10::toString(values.scalar_type())));
   }
   if (values.dim() != 3 || values.size(1) != variables || values.size(2) != largest_seen_) {
-    throw UsageError(fmt::format("{}: shape {}, expected (batch, {}, {})", name, shape_of(values), variables,
-                                 largest_seen_));
+    throw UsageError(
+        fmt::format("{}: shape {}, expected (batch, {}, {})", name, shape_of(values), variables, largest_seen_));
   }
   const WithoutAutocast full_precision;
   auto result = values.to(torch::kCPU, type);
@@ -368,7 +369,8 @@ torch::Tensor Core::without_given(const torch::Tensor& rows, std::int64_t dimens
 
 Observations Core::checked(const Asked& asked, Observations seen) const {
   const auto batch = asked.values.size(0);
-  if (!seen.outputs.defined() && !seen.worlds.defined()) throw UsageError("a label is missing: outputs, worlds or both");
+  if (!seen.outputs.defined() && !seen.worlds.defined())
+    throw UsageError("a label is missing: outputs, worlds or both");
   if (seen.outputs.defined()) seen.outputs = checked_outputs(seen.outputs, batch);
   if (seen.worlds.defined()) {
     seen.worlds = checked_worlds(seen.worlds, batch, given_ > 0 ? checked_given(asked) : torch::Tensor());
@@ -402,16 +404,15 @@ torch::Tensor Core::observed(const Asked& asked, const Observations& labels, boo
   if (must_be_possible && std::isinf(lowest(result))) {
     const auto row = result.detach().isneginf().nonzero()[0][0].item<std::int64_t>();
     const auto label = seen.outputs.defined() ? outputs_in_words(row_of(seen.outputs, row)) : std::string("world");
-    throw UsageError(
-        asked.logits
-            ? fmt::format("outputs: example {} is labelled {}, and no world gives that", row, label)
-            : fmt::format("outputs: example {} is labelled {}, which these beliefs rule out", row, label));
+    throw UsageError(asked.logits
+                         ? fmt::format("outputs: example {} is labelled {}, and no world gives that", row, label)
+                         : fmt::format("outputs: example {} is labelled {}, which these beliefs rule out", row, label));
   }
   return result;
 }
 
-torch::Tensor Core::log_prob(const Asked& asked, const Observations& seen, bool must_be_possible) const {
-  return observed(asked, seen, must_be_possible).to(asked.values.device(), type_of_results(asked.values));
+torch::Tensor Core::log_prob(const Asked& asked, const Observations& seen) const {
+  return observed(asked, seen, /*must_be_possible=*/false).to(asked.values.device(), type_of_results(asked.values));
 }
 
 torch::Tensor Core::loss(const Asked& asked, const Observations& seen) const {
@@ -482,8 +483,8 @@ torch::Tensor Core::sample(const Asked& asked, const torch::Tensor& outputs, std
   const WithoutAutocast full_precision;
   const torch::NoGradGuard no_gradients;
   const auto believed = beliefs(asked);
-  return without_given(
-      predictor().sample(believed, checked_outputs(outputs, believed.size(0)), count, seeded(seed)), 2);
+  return without_given(predictor().sample(believed, checked_outputs(outputs, believed.size(0)), count, seeded(seed)),
+                       2);
 }
 
 std::pair<torch::Tensor, torch::Tensor> Core::most_probable(const Asked& asked, const torch::Tensor& outputs) const {
@@ -511,9 +512,8 @@ CheckFigures Core::check(const Asked& asked, std::int64_t samples) const {
   if (figures.beliefs == 0) throw UsageError("check: there are no beliefs to look at");
   const auto generator = seeded(knowledge_.seed);
   auto& prediction = *knowledge_.model.prediction;
-  figures.bound =
-      certify_facts(problem(), {worlds_of_beliefs(believed), "the beliefs that were given"},
-                    std::max<std::int64_t>(100, samples * figures.beliefs), generator);
+  figures.bound = certify_facts(problem(), {worlds_of_beliefs(believed), "the beliefs that were given"},
+                                std::max<std::int64_t>(100, samples * figures.beliefs), generator);
   if (knowledge_.learns_q) {
     if (prediction.multilinear()) {
       figures.multilinear = certify(prediction, problem(), believed, std::max<std::int64_t>(2, samples), generator);
@@ -571,8 +571,8 @@ void Core::load_state(const NamedTensors& state) {
   }
   const auto architecture = text_of(state.at("architecture"));
   if (architecture != choice_.architecture) {
-    throw UsageError(fmt::format("state: it is of a q of architecture {}, and this one is {}", architecture,
-                                 choice_.architecture));
+    throw UsageError(
+        fmt::format("state: it is of a q of architecture {}, and this one is {}", architecture, choice_.architecture));
   }
   auto facts = with_prefix(state, "found.");
   if (!facts.empty() && is_exact()) {
@@ -646,11 +646,11 @@ std::unique_ptr<Core> load_core(const std::filesystem::path& directory, std::sha
   }
   const auto told = saved.options.find(kGivenOption);
   const auto given = told == saved.options.end() ? 0 : std::stoll(told->second);
-  auto core = std::make_unique<Core>(
-      std::move(problem), given, "", CoreOptions::settings_of(saved.options), 0, std::move(say),
-      Choice{.architecture = saved.architecture,
-             .reason = saved.found.empty() ? saved.architecture : saved.found,
-             .facts = std::move(found)});
+  auto core =
+      std::make_unique<Core>(std::move(problem), given, "", CoreOptions::settings_of(saved.options), 0, std::move(say),
+                             Choice{.architecture = saved.architecture,
+                                    .reason = saved.found.empty() ? saved.architecture : saved.found,
+                                    .facts = std::move(found)});
   load_model_tensors(core->knowledge_.model, load_q(directory, saved.architecture), directory.string());
   return core;
 }

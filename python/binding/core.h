@@ -73,8 +73,8 @@ struct Choice {
 
 struct CheckFigures {
   std::int64_t beliefs = 0;
-  std::optional<Distance> distance = {};      // from exact inference, where there is another to compare with
-  std::optional<DistanceBound> bound = {};    // of a memory or of tables
+  std::optional<Distance> distance = {};        // from exact inference, where there is another to compare with
+  std::optional<DistanceBound> bound = {};      // of a memory or of tables
   std::optional<Certificate> multilinear = {};  // of a q that learned and is multilinear
   std::optional<ExploitCheck> exploits = {};
 };
@@ -99,10 +99,9 @@ class Core {
   // [batch, given and other variables, domain]. Throws UsageError where shapes do not fit or something is no number.
   torch::Tensor beliefs(const Asked& asked) const { return beliefs(asked, type_for(asked)); }
 
-  // log of how likely each observation is, [batch], in the type and on the device of what was asked. With
-  // `must_be_possible`, throws UsageError where one is impossible.
-  torch::Tensor log_prob(const Asked& asked, const Observations& seen, bool must_be_possible) const;
-  // Minus the mean of it, a scalar.
+  // log of how likely each observation is, [batch], in the type and on the device of what was asked.
+  torch::Tensor log_prob(const Asked& asked, const Observations& seen) const;
+  // Minus the mean of it, a scalar. Throws UsageError where one is impossible.
   torch::Tensor loss(const Asked& asked, const Observations& seen) const;
   // Algorithm 1 once, and a look at whether a memory that was found still gives what c does; beliefs are those of
   // beliefs(), of all partners where there are such. The loss of q's update; empty where q does not learn.
@@ -137,8 +136,8 @@ class Core {
   void to(torch::ScalarType type);
 
  private:
-  friend std::unique_ptr<Core> load_core(const std::filesystem::path& directory,
-                                         std::shared_ptr<const Problem> problem, Say say);
+  friend std::unique_ptr<Core> load_core(const std::filesystem::path& directory, std::shared_ptr<const Problem> problem,
+                                         Say say);
   void choose(const std::string& architecture, const std::optional<Choice>& chosen);
   void learn_alone(const std::function<void()>& between_updates);
   InferenceModel make(const Problem& problem, const std::string& architecture) const;
@@ -166,6 +165,7 @@ class Core {
 
 // A saved model. Without a problem, c is what was saved of it: a memory or tables that were found, or all its outputs.
 // Throws Error where none of these was saved.
-std::unique_ptr<Core> load_core(const std::filesystem::path& directory, std::shared_ptr<const Problem> problem, Say say);
+std::unique_ptr<Core> load_core(const std::filesystem::path& directory, std::shared_ptr<const Problem> problem,
+                                Say say);
 
 }  // namespace anesi::python

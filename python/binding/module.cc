@@ -3,6 +3,7 @@
 // The lock is let go wherever something is computed: a backward pass in C++ that held it would wait for itself.
 #include <torch/extension.h>
 
+#include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/discover/drawing.h"
 #include "anesi/exact/automaton.h"
@@ -64,17 +65,17 @@ py::dict check_of(const Core& core, const torch::Tensor& values, bool logits, co
                   "divergence"_a = py::none(), "exploits"_a = py::none());
   if (figures.multilinear) {
     result["certificate"] = py::dict("bound"_a = figures.multilinear->mean + figures.multilinear->margin,
-                                     "level"_a = 0.95, "draws"_a = samples * figures.beliefs, "differing"_a = py::none(),
-                                     "beliefs"_a = "the beliefs that were given");
+                                     "level"_a = 0.95, "draws"_a = samples * figures.beliefs,
+                                     "differing"_a = py::none(), "beliefs"_a = "the beliefs that were given");
   }
   if (figures.distance) {
     result["distance"] = figures.distance->total_variation;
     result["divergence"] = figures.distance->divergence;
   }
   if (figures.exploits) {
-    result["exploits"] = py::dict("truth"_a = figures.exploits->truth, "cheapest"_a = figures.exploits->cheapest,
-                                  "cheapest_loss"_a = figures.exploits->cheapest_loss,
-                                  "cheaper"_a = figures.exploits->cheaper);
+    result["exploits"] =
+        py::dict("truth"_a = figures.exploits->truth, "cheapest"_a = figures.exploits->cheapest,
+                 "cheapest_loss"_a = figures.exploits->cheapest_loss, "cheaper"_a = figures.exploits->cheaper);
   }
   return result;
 }
@@ -184,62 +185,71 @@ void bind_core(py::module_& module) {
       .def_property_readonly("learns", &Core::learns)
       .def_property_readonly("learns_q", &Core::learns_q)
       .def_property_readonly("grown", &Core::grown)
-      .def_property_readonly("automaton", [](const Core& core) {
-        return std::const_pointer_cast<Automaton>(core.automaton());
-      })
-      .def("apply", [](const Core& core, const torch::Tensor& worlds) { return core.problem().apply(worlds); },
-           Released())
-      .def("beliefs",
-           [](const Core& core, const torch::Tensor& values, bool logits, const MaybeTensor& given) {
-             return core.beliefs(asked(values, logits, given));
-           },
-           Released())
-      .def("log_prob",
-           [](const Core& core, const torch::Tensor& values, bool logits, const MaybeTensor& given,
-              const MaybeTensor& outputs, const MaybeTensor& holds, const MaybeTensor& worlds) {
-             return core.log_prob(asked(values, logits, given), observations(outputs, holds, worlds), false);
-           },
-           Released())
-      .def("loss",
-           [](const Core& core, const torch::Tensor& values, bool logits, const MaybeTensor& given,
-              const MaybeTensor& outputs, const MaybeTensor& holds, const MaybeTensor& worlds) {
-             return core.loss(asked(values, logits, given), observations(outputs, holds, worlds));
-           },
-           Released())
+      .def_property_readonly("automaton",
+                             [](const Core& core) { return std::const_pointer_cast<Automaton>(core.automaton()); })
+      .def(
+          "apply", [](const Core& core, const torch::Tensor& worlds) { return core.problem().apply(worlds); },
+          Released())
+      .def(
+          "beliefs",
+          [](const Core& core, const torch::Tensor& values, bool logits, const MaybeTensor& given) {
+            return core.beliefs(asked(values, logits, given));
+          },
+          Released())
+      .def(
+          "log_prob",
+          [](const Core& core, const torch::Tensor& values, bool logits, const MaybeTensor& given,
+             const MaybeTensor& outputs, const MaybeTensor& holds, const MaybeTensor& worlds) {
+            return core.log_prob(asked(values, logits, given), observations(outputs, holds, worlds));
+          },
+          Released())
+      .def(
+          "loss",
+          [](const Core& core, const torch::Tensor& values, bool logits, const MaybeTensor& given,
+             const MaybeTensor& outputs, const MaybeTensor& holds, const MaybeTensor& worlds) {
+            return core.loss(asked(values, logits, given), observations(outputs, holds, worlds));
+          },
+          Released())
       .def("learn", &Core::learn, Released())
-      .def("predict",
-           [](const Core& core, const torch::Tensor& values, bool logits, const MaybeTensor& given, std::int64_t top) {
-             const auto found = core.predict(asked(values, logits, given), top);
-             return std::make_tuple(found.outputs, found.probability, found.worlds, found.symbolic);
-           },
-           Released())
-      .def("explain",
-           [](const Core& core, const torch::Tensor& values, bool logits, const MaybeTensor& given,
-              const MaybeTensor& outputs, std::int64_t top) {
-             return core.explain(asked(values, logits, given), outputs.value_or(torch::Tensor()), top);
-           },
-           Released())
-      .def("marginals",
-           [](const Core& core, const torch::Tensor& values, bool logits, const MaybeTensor& given,
-              const torch::Tensor& outputs) { return core.marginals(asked(values, logits, given), outputs); },
-           Released())
-      .def("sample",
-           [](const Core& core, const torch::Tensor& values, bool logits, const MaybeTensor& given,
-              const torch::Tensor& outputs, std::int64_t count, std::uint64_t seed) {
-             return core.sample(asked(values, logits, given), outputs, count, seed);
-           },
-           Released())
-      .def("most_probable",
-           [](const Core& core, const torch::Tensor& values, bool logits, const MaybeTensor& given,
-              const torch::Tensor& outputs) { return core.most_probable(asked(values, logits, given), outputs); },
-           Released())
+      .def(
+          "predict",
+          [](const Core& core, const torch::Tensor& values, bool logits, const MaybeTensor& given, std::int64_t top) {
+            const auto found = core.predict(asked(values, logits, given), top);
+            return std::make_tuple(found.outputs, found.probability, found.worlds, found.symbolic);
+          },
+          Released())
+      .def(
+          "explain",
+          [](const Core& core, const torch::Tensor& values, bool logits, const MaybeTensor& given,
+             const MaybeTensor& outputs, std::int64_t top) {
+            return core.explain(asked(values, logits, given), outputs.value_or(torch::Tensor()), top);
+          },
+          Released())
+      .def(
+          "marginals",
+          [](const Core& core, const torch::Tensor& values, bool logits, const MaybeTensor& given,
+             const torch::Tensor& outputs) { return core.marginals(asked(values, logits, given), outputs); },
+          Released())
+      .def(
+          "sample",
+          [](const Core& core, const torch::Tensor& values, bool logits, const MaybeTensor& given,
+             const torch::Tensor& outputs, std::int64_t count,
+             std::uint64_t seed) { return core.sample(asked(values, logits, given), outputs, count, seed); },
+          Released())
+      .def(
+          "most_probable",
+          [](const Core& core, const torch::Tensor& values, bool logits, const MaybeTensor& given,
+             const torch::Tensor& outputs) { return core.most_probable(asked(values, logits, given), outputs); },
+          Released())
       .def("check", &check_of)
       .def("record", &record_of)
       .def("seconds_in_cpp", &Core::seconds_in_cpp, Released())
       .def("state", &Core::state, Released())
       .def("load_state", &Core::load_state, Released())
-      .def("save", [](const Core& core, const std::string& path) { core.save(path); }, Released())
-      .def("to_double", [](Core& core, bool wide) { core.to(wide ? torch::kFloat64 : torch::kFloat32); }, Released())
+      .def(
+          "save", [](const Core& core, const std::string& path) { core.save(path); }, Released())
+      .def(
+          "to_double", [](Core& core, bool wide) { core.to(wide ? torch::kFloat64 : torch::kFloat32); }, Released())
       .def("join", [](Core& core, std::int64_t rank, std::int64_t size, const py::object& add_up) {
         core.join({rank, size, [function = PythonFunction(add_up)](torch::Tensor& tensor) {
                      const py::gil_scoped_acquire lock;
@@ -308,11 +318,12 @@ void bind_tasks(py::module_& module) {
       .def_property_readonly("origin", [](const TaskData& data) { return data.splits.origin; })
       .def_property_readonly("worlds", [](const TaskData& data) { return data.task.problem->worlds().domains(); })
       .def_property_readonly("outputs", [](const TaskData& data) { return data.task.problem->outputs().domains(); })
-      .def("apply",
-           [](const TaskData& data, const torch::Tensor& worlds, const MaybeTensor& given) {
-             return data.task.problem->apply(worlds, given.value_or(torch::Tensor()));
-           },
-           Released());
+      .def(
+          "apply",
+          [](const TaskData& data, const torch::Tensor& worlds, const MaybeTensor& given) {
+            return data.task.problem->apply(worlds, given.value_or(torch::Tensor()));
+          },
+          Released());
   module.def("task_names", [] {
     std::vector<std::pair<std::string, std::string>> names;
     for (const auto& [name, entry] : tasks().all()) names.emplace_back(name, entry.summary);
@@ -328,33 +339,38 @@ void bind_runs(py::module_& module) {
       .def_property_readonly("worlds", [](const LoadedRun& run) { return run.saved.worlds; })
       .def_property_readonly("outputs", [](const LoadedRun& run) { return run.saved.outputs; })
       .def_property_readonly("architecture", [](const LoadedRun& run) { return run.saved.architecture; })
-      .def("beliefs", [](const LoadedRun& run, const torch::Tensor& inputs) { return run.predictor.beliefs(inputs); },
-           Released())
-      .def("apply",
-           [](const LoadedRun& run, const torch::Tensor& worlds) { return run.predictor.problem().apply(worlds); },
-           Released())
-      .def("predict",
-           [](const LoadedRun& run, const torch::Tensor& beliefs, std::int64_t top, const MaybeTensor& given) {
-             const auto found = run.predictor.predict(beliefs, top, given.value_or(torch::Tensor()));
-             return std::make_tuple(found.outputs, found.probability, found.worlds, found.symbolic);
-           },
-           Released())
-      .def("explain",
-           [](const LoadedRun& run, const torch::Tensor& belief, const std::vector<std::int64_t>& output,
-              std::int64_t top, const MaybeTensor& given) {
-             const auto why = run.predictor.explain(
-                 belief, {.output = output, .top = top, .given = given.value_or(torch::Tensor())});
-             std::vector<std::pair<std::vector<std::int64_t>, double>> worlds;
-             for (const auto& found : why.worlds) worlds.emplace_back(found.world, found.probability);
-             return std::make_tuple(why.output, why.probability, worlds);
-           },
-           Released())
-      .def("marginals",
-           [](const LoadedRun& run, const torch::Tensor& beliefs, const torch::Tensor& outputs,
-              const MaybeTensor& given) {
-             return run.predictor.marginals(beliefs, outputs, given.value_or(torch::Tensor()));
-           },
-           Released());
+      .def(
+          "beliefs", [](const LoadedRun& run, const torch::Tensor& inputs) { return run.predictor.beliefs(inputs); },
+          Released())
+      .def(
+          "apply",
+          [](const LoadedRun& run, const torch::Tensor& worlds) { return run.predictor.problem().apply(worlds); },
+          Released())
+      .def(
+          "predict",
+          [](const LoadedRun& run, const torch::Tensor& beliefs, std::int64_t top, const MaybeTensor& given) {
+            const auto found = run.predictor.predict(beliefs, top, given.value_or(torch::Tensor()));
+            return std::make_tuple(found.outputs, found.probability, found.worlds, found.symbolic);
+          },
+          Released())
+      .def(
+          "explain",
+          [](const LoadedRun& run, const torch::Tensor& belief, const std::vector<std::int64_t>& output,
+             std::int64_t top, const MaybeTensor& given) {
+            const auto why =
+                run.predictor.explain(belief, {.output = output, .top = top, .given = given.value_or(torch::Tensor())});
+            std::vector<std::pair<std::vector<std::int64_t>, double>> worlds;
+            for (const auto& found : why.worlds) worlds.emplace_back(found.world, found.probability);
+            return std::make_tuple(why.output, why.probability, worlds);
+          },
+          Released())
+      .def(
+          "marginals",
+          [](const LoadedRun& run, const torch::Tensor& beliefs, const torch::Tensor& outputs,
+             const MaybeTensor& given) {
+            return run.predictor.marginals(beliefs, outputs, given.value_or(torch::Tensor()));
+          },
+          Released());
   module.def("load_run", [](const std::string& path, const std::optional<std::string>& data, const py::object& say) {
     TaskContext context;
     if (data) context.data = *data;
@@ -379,7 +395,7 @@ PYBIND11_MODULE(_core, module) {
       PyErr_SetString(PyExc_RuntimeError, error.what());
     }
   });
-  module.attr("torch_version") = TORCH_VERSION;
+  module.attr("build") = this_build().to_string();
   python::bind_facts(module);
   python::bind_core(module);
   python::bind_tasks(module);

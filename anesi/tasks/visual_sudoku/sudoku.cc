@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/exact/cnf.h"
 #include "anesi/models/variable_pairs.h"
@@ -70,7 +71,7 @@ Sudoku::Sudoku(std::int64_t size)
     return formula(worlds, outputs, graph->pairs());
   };
   facts_.lazily<Cnf>(make_formula);
-  if (size == 4) {
+  if (size == 4 && this_build().cadical) {
     facts_.lazily<Pruner>([make_formula, worlds = worlds_, outputs = outputs_] {
       return make_sat_pruner(make_formula(), worlds, outputs);
     });

@@ -1,0 +1,11 @@
+// How long a call takes.
+#pragma once
+
+#include <functional>
+
+namespace anesi::cli {
+
+// Mean seconds of a call, over calls that take about `seconds` together, after one that does not count.
+double time_of(double seconds, const std::function<void()>& body);
+
+}  // namespace anesi::cli

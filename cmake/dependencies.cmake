@@ -1,0 +1,73 @@
+# The libraries that anesi is built from besides libtorch, which brings fmt along. Three of them are headers, and are
+# fetched where they are not installed. One line names all that is missing in the end.
+option(ANESI_FETCH "Fetch the header libraries that are not installed" ON)
+option(ANESI_WITH_CADICAL "Build the SAT pruner where CaDiCaL is installed" ON)
+set(missing)  # by Debian's names
+
+# A target for the headers of one commit. This is no FetchContent because that ends at the first library it cannot fetch.
+function(anesi_fetch_headers target package repository commit)
+  set(sources ${PROJECT_BINARY_DIR}/fetched/${commit})
+  if(ANESI_FETCH AND NOT EXISTS ${sources}/include)
+    message(STATUS "fetching ${repository}")
+    foreach(step "init" "fetch;--depth;1;${repository};${commit}" "checkout;${commit}")
+      file(MAKE_DIRECTORY ${sources})
+      execute_process(COMMAND git ${step} WORKING_DIRECTORY ${sources} TIMEOUT 120 OUTPUT_QUIET ERROR_QUIET)
+    endforeach()
+  endif()
+  if(EXISTS ${sources}/include)
+    add_library(${target} INTERFACE IMPORTED GLOBAL)
+    target_include_directories(${target} INTERFACE ${sources}/include)
+  else()
+    set(missing ${missing} ${package} PARENT_SCOPE)
+  endif()
+endfunction()
+
+find_package(nlohmann_json QUIET)
+if(NOT TARGET nlohmann_json::nlohmann_json)
+  anesi_fetch_headers(nlohmann_json::nlohmann_json nlohmann-json3-dev https://github.com/nlohmann/json.git
+                      9cca280a4d0ccf0c08f47a99aa71d1b0e52f8d03)  # 3.11.3
+endif()
+
+find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h)
+if(TOMLPLUSPLUS_INCLUDE_DIR)
+  add_library(anesi_toml INTERFACE IMPORTED)
+  target_include_directories(anesi_toml INTERFACE ${TOMLPLUSPLUS_INCLUDE_DIR})
+else()
+  anesi_fetch_headers(anesi_toml libtomlplusplus-dev https://github.com/marzer/tomlplusplus.git
+                      30172438cee64926dc41fdd9c11fb3ba5b2ba9de)  # 3.4.0
+endif()
+
+if(ANESI_BUILD_PROGRAM)
+  find_package(CLI11 QUIET)
+  if(NOT TARGET CLI11::CLI11)
+    anesi_fetch_headers(CLI11::CLI11 libcli11-dev https://github.com/CLIUtils/CLI11.git
+                        6c7b07a878ad834957b98d0f9ce1dbe0cb204fc9)  # 2.4.2
+  endif()
+endif()
+
+if(ANESI_WITH_CADICAL)
+  find_path(CADICAL_INCLUDE_DIR cadical.hpp)
+  find_library(CADICAL_LIBRARY cadical)
+endif()
+if(ANESI_WITH_CADICAL AND CADICAL_INCLUDE_DIR AND CADICAL_LIBRARY)
+  add_library(anesi_cadical INTERFACE IMPORTED)
+  target_include_directories(anesi_cadical INTERFACE ${CADICAL_INCLUDE_DIR})
+  target_link_libraries(anesi_cadical INTERFACE ${CADICAL_LIBRARY})
+else()
+  message(STATUS "building without CaDiCaL, and so without the SAT pruner")
+endif()
+
+if(ANESI_BUILD_TESTS)
+  find_package(GTest QUIET)
+  if(NOT GTest_FOUND)
+    list(APPEND missing libgtest-dev)
+  endif()
+endif()
+if(SKBUILD AND NOT Python_Development.Module_FOUND)
+  list(APPEND missing python3-dev)
+endif()
+
+if(missing)
+  list(JOIN missing " " missing)
+  message(FATAL_ERROR " anesi needs packages that are not installed (Debian's names): ${missing}")
+endif()
