@@ -30,6 +30,7 @@
 #include "anesi/perception/ensemble.h"
 #include "anesi/perception/lenet.h"
 #include "anesi/perception/perception.h"
+#include "anesi/perception/scripted.h"
 #include "anesi/predict/asked_output.h"
 #include "anesi/predict/predictor.h"
 #include "anesi/predict/renaming.h"

@@ -1,15 +1,15 @@
 """Pictures of what Knowledge knows, as matplotlib figures.
 
 Each function returns a ``matplotlib.figure.Figure`` that no window and no global state knows of: save it with
-``figure.savefig("memory.png")``. matplotlib is wanted only here. ``know.plot_machine()``, ``know.plot_rollout(…)`` and
-``know.plot_calibration(…)`` are the same functions.
+``figure.savefig("memory.png")``. matplotlib is wanted only here. The methods of Knowledge, ``know.plot_machine()``,
+``know.plot_rollout(…)`` and ``know.plot_calibration(…)``, call these functions.
 """
 
 from __future__ import annotations
 
 import importlib
 import math
-from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 import torch
 
@@ -43,7 +43,7 @@ def machine(know: Knowledge, title: str | None = None) -> Any:
         >>> carry = anesi.Automaton([2] * 4, [2, 2], [([0, 2], 0), ([1, 3], 1)], 2, lambda kind, read, state: (
         ...     (sum(read) + state) % 2, (sum(read) + state) // 2))
         >>> know = anesi.Knowledge(carry.run, [2] * 4, [2, 2], automaton=carry, verbose=False)
-        >>> anesi.plots.machine(know).savefig("carry.png")  # doctest: +SKIP
+        >>> know.plot_machine(title="a carry").savefig("carry.png")  # doctest: +SKIP
     """
     figure = _modules("figure")["figure"]
     automaton = know.automaton
@@ -72,7 +72,7 @@ def rollout(
     Example:
         >>> import torch, anesi
         >>> know = anesi.Knowledge(lambda w: w.sum(1), [3, 3], [5], verbose=False)
-        >>> figure = anesi.plots.rollout(know, torch.randn(1, 2, 3), torch.tensor([2]))  # doctest: +SKIP
+        >>> figure = know.plot_rollout(torch.randn(1, 2, 3), torch.tensor([2]))  # doctest: +SKIP
     """
     parts = _modules("figure", "collections", "lines", "patches")
     values, is_logits = know._values(logits, beliefs)
@@ -110,8 +110,8 @@ def calibration(
 ) -> Any:
     """How often predictions are right, against how sure they are: a reliability diagram with the counts under it.
 
-    Predictions are put into bins of equal width by their probability. A dot is a bin: its mean probability and the share
-    of it that is right, with the 95 % interval of that share (Wilson). The expected calibration error is the mean
+    Predictions are put into bins of equal width by their probability. A dot is a bin: its mean probability and the
+    share of it that is right, with the 95 % interval of that share (Wilson). The expected calibration error is the mean
     distance of the two, weighted by the counts.
 
     Raises:
@@ -122,7 +122,7 @@ def calibration(
         >>> import torch, anesi
         >>> know = anesi.Knowledge(lambda w: w.sum(1), [3, 3], [5], verbose=False)
         >>> truth = torch.randint(5, (100,))
-        >>> figure = anesi.plots.calibration(know, torch.randn(100, 2, 3), truth)  # doctest: +SKIP
+        >>> figure = know.plot_calibration(torch.randn(100, 2, 3), truth)  # doctest: +SKIP
     """
     figure = _modules("figure")["figure"]
     if outputs is None:
@@ -175,7 +175,13 @@ class _Box(NamedTuple):
         )
 
 
-_Plan = Tuple[int, float, float, List[Tuple[_Edge, Optional[float]]]]
+class _Plan(NamedTuple):
+    """Of a step: where it begins, how wide it is, and where on its edge each label stands; None without room."""
+
+    step: int
+    start: float
+    width: float
+    labels: list[tuple[_Edge, float | None]]
 
 
 class _Machine:
@@ -186,13 +192,13 @@ class _Machine:
         self.steps = automaton.steps
         self.tables = {step["kind"]: automaton.table(step["kind"]) for step in self.steps}
         self.reached = self._reached_states()
-        self.first = self._first_steps()
-        self.shown = list(range(self.first)) + ([len(self.steps) - 1] if self.first < len(self.steps) else [])
-        columns = [self.reached[step] for step in self.shown] + [self.reached[step + 1] for step in self.shown]
-        for step, states in zip(self.shown + [step + 1 for step in self.shown], columns):
-            if len(states) > _MOST_STATES:
+        first = self._first_steps()
+        self.shown = list(range(first)) + ([len(self.steps) - 1] if first < len(self.steps) else [])
+        columns = sorted({0, *self.shown, *(step + 1 for step in self.shown)})
+        for column in columns:
+            if len(self.reached[column]) > _MOST_STATES:
                 raise ValueError(
-                    f"machine: too large to draw, {len(states)} states after {step} steps;"
+                    f"machine: too large to draw, {len(self.reached[column])} states after {column} steps;"
                     f" a picture has room for {_MOST_STATES}"
                 )
         for step in self.shown:
@@ -201,7 +207,7 @@ class _Machine:
                     f"machine: too large to draw, {self._edge_count(step)} edges in step {step};"
                     f" a picture has room for {_MOST_EDGES_OF_A_STEP}"
                 )
-        self.states = sorted(set().union(*columns)) if columns else [automaton._core.start]
+        self.states = sorted({state for column in columns for state in self.reached[column]})
         self.rows = {state: row for row, state in enumerate(self.states)}
         self.row_height = 0.5 if len(self.states) <= 12 else 0.38
         self.left_out = 0
@@ -212,12 +218,10 @@ class _Machine:
 
     def _reached_states(self) -> list[list[int]]:
         """Before each step, and after the last one."""
-        moves = sum(
-            width * self._combinations(step["kind"]) for width, step in zip(self.automaton.widths, self.steps)
-        )
+        moves = sum(width * self._combinations(step["kind"]) for width, step in zip(self.automaton.widths, self.steps))
         if moves > _MOST_MOVES:
             raise ValueError(
-                f"machine: too large to draw, {max(self.automaton.widths)} states; a picture has room for {_MOST_STATES}"
+                f"machine: too large to draw, {self.automaton.states} states; a picture has room for {_MOST_STATES}"
             )
         reached = [[self.automaton._core.start]]
         for step in self.steps:
@@ -249,10 +253,9 @@ class _Machine:
         return drawn
 
     def _edge_count(self, step: int) -> int:
-        combinations, table = self._combinations(self.steps[step]["kind"]), self.tables[self.steps[step]["kind"]]["next"]
-        return sum(
-            len(set(table[state * combinations : (state + 1) * combinations])) for state in self.reached[step]
-        )
+        kind = self.steps[step]["kind"]
+        table, combinations = self.tables[kind]["next"], self._combinations(kind)
+        return sum(len(set(table[state * combinations : (state + 1) * combinations])) for state in self.reached[step])
 
     def edges(self, step: int) -> list[_Edge]:
         kind = self.steps[step]["kind"]
@@ -296,17 +299,16 @@ class _Machine:
         return -self.row_height * self.rows[state]
 
     def drawn(self, new_figure: Any, title: str) -> Any:
-        plans: list[_Plan] = []  # step, where it begins, how wide it is, its edges
+        plans: list[_Plan] = []
         x = 0.0
         widest = min(_WIDEST_GAP, _WIDEST_MACHINE / max(1, len(self.shown)))
         dots = None
         for step in self.shown:
-            if plans and step != plans[-1][0] + 1:
+            if plans and step != plans[-1].step + 1:
                 dots = x + _GAP_OF_DOTS / 2
                 x += _GAP_OF_DOTS
-            gap, labels = self._plan(step, max(widest, _NARROWEST_GAP))
-            plans.append((step, x, gap, labels))
-            x += gap
+            plans.append(self._plan(step, x, max(widest, _NARROWEST_GAP)))
+            x += plans[-1].width
         width, height = max(x + 2 * _RADIUS + 0.3, 4.2), self.row_height * len(self.states) + 0.1
         left, right, below, above = 0.75, 0.2, 1.3, 0.5
         whole = (left + width + right, below + height + above)
@@ -315,12 +317,12 @@ class _Machine:
         middle = self.y(self.states[-1]) / 2
         axes.set_xlim(x / 2 - width / 2, x / 2 + width / 2)
         axes.set_ylim(middle - height / 2, middle + height / 2)
-        for step, start, gap, labels in plans:
-            self._draw_edges(axes, start, gap, labels)
-            self._draw_states(axes, start + gap, self.reached[step + 1])
-            if step == 0 or step - 1 not in self.shown:
-                self._draw_states(axes, start, self.reached[step])
-        ticks = [(start + gap / 2, self._heading(step)) for step, start, gap, _ in plans]
+        for plan in plans:
+            self._draw_edges(axes, plan)
+            self._draw_states(axes, plan.start + plan.width, self.reached[plan.step + 1])
+            if plan.step - 1 not in self.shown:
+                self._draw_states(axes, plan.start, self.reached[plan.step])
+        ticks = [(plan.start + plan.width / 2, self._heading(plan.step)) for plan in plans]
         if dots is not None:
             axes.text(dots, middle, "…", size=14, ha="center", va="center")
             ticks.append((dots, f"{len(self.steps) - len(self.shown)} more\nsteps"))
@@ -339,15 +341,15 @@ class _Machine:
             spine.set_visible(False)
         return figure
 
-    def _plan(self, step: int, widest: float) -> tuple[float, list[tuple[_Edge, float | None]]]:
-        """The narrowest gap in which every label has room, and where on its edge each label stands."""
+    def _plan(self, step: int, start: float, widest: float) -> _Plan:
+        """With the narrowest gap in which every label has room."""
         edges = self.edges(step)
         widths = [_text_width(edge.label) for edge in edges]
         gap = min(widest, max(_NARROWEST_GAP, 4 * _RADIUS + max(widths) + 0.1))
         while True:
             places = self._places(step, edges, widths, gap)
             if gap >= widest or None not in places:
-                return gap, list(zip(edges, places))
+                return _Plan(step, start, gap, list(zip(edges, places)))
             gap = min(widest, gap * 1.25)
 
     def _places(self, step: int, edges: Sequence[_Edge], widths: Sequence[float], gap: float) -> list[float | None]:
@@ -379,19 +381,19 @@ class _Machine:
                 taken.append(best)
         return places
 
-    def _draw_edges(self, axes: Any, start: float, gap: float, labels: Sequence[tuple[_Edge, float | None]]) -> None:
+    def _draw_edges(self, axes: Any, plan: _Plan) -> None:
         arrow = {"arrowstyle": "-|>", "color": "0.45", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
-        for edge, share in labels:
+        for edge, share in plan.labels:
             ends = self.y(edge.source), self.y(edge.target)
-            length = math.hypot(gap, ends[1] - ends[0])
+            length = math.hypot(plan.width, ends[1] - ends[0])
             begin, end = _RADIUS / length, 1 - (_RADIUS + 0.01) / length
-            at = [(start + part * gap, _between(ends, part)) for part in (begin, end)]
+            at = [(plan.start + part * plan.width, _between(ends, part)) for part in (begin, end)]
             axes.annotate("", at[1], at[0], arrowprops=arrow, zorder=1)
             if share is None:
                 self.left_out += 1
                 continue
             axes.text(
-                start + share * gap,
+                plan.start + share * plan.width,
                 _between(ends, share),
                 edge.label,
                 size=_LABEL_SIZE,
@@ -413,7 +415,7 @@ def _between(ends: tuple[float, float], share: float) -> float:
 
 
 def _values_text(combinations: Sequence[int], domains: Sequence[int], most: int) -> str:
-    """ "0-4, 7"; combinations of several variables one by one, "0 4, 1 3". """
+    """Ranges, as in 0-4, 7; combinations of several variables one by one, as in 0 4, 1 3."""
     parts: list[str] = []
     first = 0
     while first < len(combinations):
@@ -526,7 +528,9 @@ def _draw_choices(parts: dict[str, Any], choices: Sequence[_Choice]) -> Any:
             )
         )  # fmt: skip
     if not all(all(choice.allowed) for choice in choices):
-        legend.append(parts["lines"].Line2D([], [], color="black", linewidth=0.8, label="crossed out: cannot be completed"))
+        legend.append(
+            parts["lines"].Line2D([], [], color="black", linewidth=0.8, label="crossed out: cannot be completed")
+        )
     figure.legend(handles=legend, loc="outside lower center", ncols=len(legend), fontsize=8, frameon=False)
     axes.set_title(_title_of(choices), fontsize=11)
     return figure
@@ -602,7 +606,9 @@ def _draw_reliability(new_figure: Any, bins: Sequence[_Bin]) -> Any:
     upper.set_ylim(-0.04, 1.04)
     upper.set_ylabel("share that is right")
     figure.legend(loc="outside lower center", ncols=2, fontsize=8, frameon=False)
-    upper.set_title(f"expected calibration error {error:.3f}\n{100 * accuracy:.1f} % of {total:,} predictions right", fontsize=11)
+    upper.set_title(
+        f"expected calibration error {error:.3f}\n{100 * accuracy:.1f} % of {total:,} predictions right", fontsize=11
+    )
     upper.grid(color="0.9")
     centres = [(place + 0.5) / len(bins) for place in range(len(bins))]
     counts = [one.size for one in bins]

@@ -29,7 +29,7 @@
 namespace anesi::python {
 namespace {
 
-constexpr double kMostWorldsSaved = 1 << 16;
+constexpr double kMostWorldsSaved = 1 << 16, kMostWorldsCompared = 1 << 14;
 constexpr const char* kGivenOption = "knowledge.given";
 
 // Whoever trains in reduced precision does so with perception; what is known is computed as it always is.
@@ -518,7 +518,8 @@ CheckFigures Core::check(const Asked& asked, std::int64_t samples) const {
     if (prediction.multilinear()) {
       figures.multilinear = certify(prediction, problem(), believed, std::max<std::int64_t>(2, samples), generator);
     }
-    if (const auto exact = find_exact(problem(), /*seconds=*/1)) {
+    const bool few = problem().worlds().points() <= kMostWorldsCompared;
+    if (const auto exact = few || problem().facts().find<Cnf>() != nullptr ? find_exact(problem(), 1) : nullptr) {
       figures.distance = sampled_distance(prediction, problem(), *exact, believed, samples, generator);
     }
   } else if (is_exact()) {

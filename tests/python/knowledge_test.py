@@ -231,6 +231,17 @@ class Gradients(unittest.TestCase):
         self.assertTrue(net.weight.grad.isfinite().all())
 
 
+    def test_a_compiled_step_may_hold_the_loss(self):
+        know = knowledge(lambda w: w.sum(1), [4, 4], [7])
+        net = torch.nn.Linear(5, 8)
+        x, y = torch.randn(6, 5), torch.randint(7, (6,))
+
+        def step():
+            return know.loss(net(x).view(6, 2, 4), y)
+
+        self.assertAlmostEqual(torch.compile(step, backend="eager")().item(), step().item(), places=5)
+
+
 class Learning(unittest.TestCase):
     """A q that learns beside a loop that is not ours."""
 
@@ -348,6 +359,34 @@ class Keeping(unittest.TestCase):
         for attempt in (lambda: copy.deepcopy(know), lambda: pickle.dumps(know)):
             with self.assertRaisesRegex(TypeError, "save"):
                 attempt()
+
+
+class Runs(unittest.TestCase):
+    def test_a_model_of_the_command_line_predicts_and_explains(self):
+        saved = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "saved", "transducer")
+        run = anesi.load(saved)
+        self.assertEqual(run.task, "mnist-add")
+        inputs = torch.zeros(2, len(run.worlds), 28, 28)
+        found = run.predict(inputs, top=3)
+        self.assertEqual(found.outputs.shape, (2, 3, len(run.outputs)))
+        why = run.explain(inputs, found.outputs[:, 0], top=2)
+        self.assertTrue(torch.equal(run.function(why.worlds[:, 0]), found.outputs[:, 0]))
+        with self.assertRaisesRegex(ValueError, "brings its own function"):
+            anesi.load(saved, lambda w: w)
+
+    def test_task_data_are_ordinary_datasets(self):
+        environment = dict(os.environ)
+        os.environ["ANESI_DIGITS"] = "procedural"
+        try:
+            task = anesi.tasks.load("mnist-add", digits=2, verbose=False)
+        finally:
+            os.environ.clear()
+            os.environ.update(environment)
+        x, y = next(iter(torch.utils.data.DataLoader(task.train, batch_size=3)))
+        self.assertEqual((x.shape, y.shape), ((3, 4, 28, 28), (3, 3)))
+        self.assertTrue(torch.equal(task.function(task.train.worlds), task.train.outputs))
+        x, y = next(task.train.batches(5, shuffle=True, seed=1))
+        self.assertEqual((x.shape, y.shape), ((5, 4, 28, 28), (5, 3)))
 
 
 class BadInput(unittest.TestCase):

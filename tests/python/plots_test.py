@@ -9,6 +9,7 @@ import unittest
 import torch
 
 import anesi
+from anesi import plots
 
 HAS_MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
 
@@ -93,7 +94,7 @@ class FiguresTest(unittest.TestCase):
 
     def test_machine_that_was_found(self):
         know = anesi.Knowledge(lambda w: w.sum(1) % 3, [3] * 12, [3], verbose=False)
-        figure = anesi.plots.machine(know)
+        figure = plots.machine(know)
         self.assertEqual(figure.axes[0].get_title(), "a memory of 3 states")
         self.assertEqual(covered(figure), [])
 
@@ -105,9 +106,7 @@ class FiguresTest(unittest.TestCase):
         self.assertTrue(any(heading.startswith("step 19\n") for heading in headings))
 
     def test_what_is_given_has_its_own_name(self):
-        know = anesi.Knowledge(
-            lambda w, g: (w.sum(1) + g[:, 0]) % 2, [2] * 24, [2], given=[2], verbose=False
-        )
+        know = anesi.Knowledge(lambda w, g: (w.sum(1) + g[:, 0]) % 2, [2] * 24, [2], given=[2], verbose=False)
         headings = "\n".join(label.get_text() for label in know.plot_machine().axes[0].get_xticklabels())
         self.assertIn("reads g0", headings)
         self.assertIn("reads w", headings)
@@ -115,7 +114,11 @@ class FiguresTest(unittest.TestCase):
     def test_labels_without_room_are_counted(self):
         states = 12
         everything = anesi.Automaton(
-            [states] * 2, [states], [([0], None, 0), ([1], 0, 1)], states, lambda kind, read, state: (0, (read[0] + state) % states)
+            [states] * 2,
+            [states],
+            [([0], None, 0), ([1], 0, 1)],
+            states,
+            lambda kind, read, state: (0, (read[0] + state) % states),
         )
         figure = told(everything, [states] * 2, [states]).plot_machine()
         self.assertEqual(covered(figure), [])
@@ -135,7 +138,11 @@ class FiguresTest(unittest.TestCase):
     def test_too_many_edges(self):
         states = 20
         dense = anesi.Automaton(
-            [states] * 2, [2], [([0], None, 0), ([1], 0, 1)], states, lambda kind, read, state: (0, (read[0] + state) % states)
+            [states] * 2,
+            [2],
+            [([0], None, 0), ([1], 0, 1)],
+            states,
+            lambda kind, read, state: (0, (read[0] + state) % states),
         )
         with self.assertRaisesRegex(ValueError, r"^machine: too large to draw, 400 edges in step 1; [^\n]*150$"):
             told(dense, [states] * 2, [2]).plot_machine()
@@ -152,7 +159,7 @@ class FiguresTest(unittest.TestCase):
 
     def test_rollout_of_the_most_likely_output(self):
         beliefs = torch.tensor([[[0.1, 0.9, 0.0], [0.2, 0.8, 0.0]]])
-        figure = anesi.plots.rollout(addition(), beliefs=beliefs)
+        figure = plots.rollout(addition(), beliefs=beliefs)
         self.assertTrue(figure.axes[0].get_title().startswith("output 2: 72.0 %"))
 
     def test_rollout_with_given(self):
@@ -188,7 +195,8 @@ class FiguresTest(unittest.TestCase):
         worlds = torch.distributions.Categorical(logits=logits).sample()
         figure = know.plot_calibration(logits, worlds.sum(1))
         self.check_labelled(figure, 2)
-        self.assertRegex(figure.axes[0].get_title(), r"^expected calibration error 0\.0\d\d\n")  # drawn from the beliefs
+        # Worlds were drawn from the beliefs.
+        self.assertRegex(figure.axes[0].get_title(), r"^expected calibration error 0\.0\d\d\n")
         counts = [bar.get_height() for bar in figure.axes[1].patches]
         self.assertEqual(len(counts), 10)
         self.assertEqual(sum(counts), 500)
