@@ -1,6 +1,7 @@
 # Installs from the build tree BUILD into a fresh prefix under WORK, then does as somebody would who installed anesi:
 # builds and runs a program that only predicts (install/), and a project that adds a fact, an architecture and a task and
-# gets a command line of its own (EXAMPLES/03_outside). MODEL is a saved mnist-add model of two digits.
+# gets a command line of its own (EXAMPLES/03_outside). MODEL is a saved mnist-add model of two digits. Where there is a
+# PYTHON with the package, what is saved there is loaded in C++.
 file(REMOVE_RECURSE ${WORK})
 set(prefix ${WORK}/prefix)
 
@@ -39,6 +40,12 @@ endif()
 build(${SOURCE}/install predicts)
 run(${WORK}/predicts/only_predicts ${MODEL})
 expect("3 outputs; the first with probability 0\\.")
+if(PYTHON)
+  run(${CMAKE_COMMAND} -E env PYTHONPATH=${BUILD}/python ${PYTHON} -W ignore ${SOURCE}/install/save_alarm.py ${WORK}/alarm)
+  string(STRIP "${output}" said_in_python)
+  run(${WORK}/predicts/only_predicts ${MODEL} ${WORK}/alarm)
+  expect("${said_in_python}")
+endif()
 
 build(${EXAMPLES}/03_outside outside)
 set(alarms ${WORK}/outside/alarms)

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <barrier>
+#include <thread>
 
 #include "anesi/check/model_check.h"
 #include "anesi/core/beliefs.h"
@@ -54,6 +57,41 @@ TEST(Amortized, ChunksChangeNothingButTheOrderOfSums) {
   EXPECT_TRUE(torch::allclose(whole, trained(14, 1), 1e-4, 1e-5));
   EXPECT_TRUE(torch::allclose(whole, shared, 1e-4, 1e-5));
   EXPECT_TRUE(torch::equal(shared, trained(14, 2)));
+}
+
+// Two losses on two threads, as two processes would have them, meet where their gradients are added up.
+TEST(Amortized, PartnersLearnWhatOneWould) {
+  const toys::Threads one(1);
+  const auto problem = std::make_shared<toys::Addition>(1);
+  const auto make_model = [&] {
+    torch::manual_seed(8);
+    return std::make_shared<Transducer>(problem->outputs(), reading_order_of(*problem), TransducerOptions{});
+  };
+  const auto train = [&](const std::shared_ptr<Transducer>& model, const Partners& partners) {
+    AmortizedLoss loss(problem, {model, nullptr}, std::make_unique<CertainBeliefs>(problem->worlds()), {.samples = 21},
+                       seeded(9));
+    if (!partners.alone()) loss.join(partners);
+    for (int step = 0; step < 5; ++step) loss.update(Rate{});
+  };
+  const auto alone = make_model(), first = make_model(), second = make_model();
+  train(alone, {});
+
+  std::array<torch::Tensor, 2> messages;
+  std::barrier meeting(2);
+  const auto partner = [&](std::int64_t rank) {
+    return Partners{rank, 2, [&, rank](torch::Tensor& tensor) {
+                      messages[static_cast<std::size_t>(rank)] = tensor.clone();
+                      meeting.arrive_and_wait();
+                      const auto sum = messages[0] + messages[1];
+                      meeting.arrive_and_wait();
+                      tensor.copy_(sum);
+                    }};
+  };
+  std::thread other([&] { train(second, partner(1)); });
+  train(first, partner(0));
+  other.join();
+  EXPECT_TRUE(torch::allclose(alone->parameters()[0], first->parameters()[0], 1e-4, 1e-5));
+  EXPECT_TRUE(torch::equal(first->parameters()[0], second->parameters()[0]));
 }
 
 TEST(Amortized, LearnsFromPerceivedBeliefsTooWhereAsked) {

@@ -1,10 +1,13 @@
-// Predicts and explains from a saved mnist-add model of two digits: only_predicts MODEL.
+// Predicts and explains from a saved mnist-add model of two digits, and predicts from one that was saved in Python
+// (save_alarm.py), where that is named: only_predicts MODEL [ALARM].
 //
 // Addition is written here once more, as somebody would who has the model and not the task: c, and the automaton that
 // gives the model its pruner.
 #include <anesi/inference.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <string>
 
 namespace {
 
@@ -29,11 +32,25 @@ std::shared_ptr<const anesi::Problem> addition() {
   return with(with(problem, reading), anesi::make_automaton_pruner(automaton));
 }
 
+// Three sensors, of which two or more are hot; a script reads them.
+void predict_alarm(const std::string& folder) {
+  const auto alarm = anesi::make_problem(anesi::Space::uniform(3, 3), anesi::Space{2}, [](auto bands, auto output) {
+    output[0] = std::count(bands.begin(), bands.end(), 2) >= 2 ? 1 : 0;
+  });
+  const auto predictor = anesi::load_predictor(
+      folder, alarm, [&] { return anesi::load_scripted_perception(folder + "/perception.pt"); });
+  const auto beliefs = predictor.beliefs(torch::ones({1, 3, 8}));
+  const auto on = torch::ones({1, 1}, torch::kInt64);
+  std::printf("alarm with probability %.6f\n",
+              predictor.model().prediction->log_prob(beliefs, on).exp().item<double>());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+  if (argc != 2 && argc != 3) return 2;
   try {
+    if (argc == 3) predict_alarm(argv[2]);
     const auto predictor =
         anesi::load_predictor(argv[1], addition(), [] { return std::make_shared<anesi::LeNet>(10); });
     const auto beliefs = predictor.beliefs(torch::zeros({1, 2 * kDigits, 28, 28}));
