@@ -26,6 +26,7 @@ if(SKBUILD AND EXISTS ${python_torch}/lib/libtorch_cuda.so)
   add_library(torch INTERFACE IMPORTED)
   target_include_directories(torch INTERFACE ${python_torch}/include ${python_torch}/include/torch/csrc/api/include)
   target_link_libraries(torch INTERFACE ${python_torch}/lib/libtorch_cpu.so ${python_torch}/lib/libc10.so)
+  target_link_options(torch INTERFACE -Wl,--allow-shlib-undefined)  # CUDA's own libraries, which torch finds
 elseif(python_torch OR NOT SKBUILD)
   find_package(Torch QUIET HINTS ${python_torch})
 endif()

@@ -451,6 +451,9 @@ class CommandLine(unittest.TestCase):
         self.refused(2, "--nonsense", "tasks", "--nonsense")
         self.refused(2, "subcommand", )
 
+    def test_version_says_what_is_compiled_in(self):
+        self.assertRegex(self.call("--version").stdout, r"^anesi \d+\.\d+\.\d+ \(libtorch .*CaDiCaL.*libsdd\)\n$")
+
     def test_help_has_examples(self):
         for command in ("tasks", "train", "repeat", "eval", "predict", "explain", "check", "discover", "bench", "data"):
             result = self.call(command, "--help")

@@ -152,9 +152,12 @@ TEST(SatPruner, AValueOutsideItsDomainHasNoCompletion) {
   }
 }
 
-TEST(SatPruner, SaysWhatItLacks) {
-  if (this_build().cadical) GTEST_SKIP() << "built with CaDiCaL";
-  EXPECT_THROW(make_sat_pruner(toys::Addition(1)), Error);
+TEST(SatPruner, IsThereWhereCadicalIs) {
+  if (this_build().cadical) {
+    EXPECT_NE(make_sat_pruner(toys::Addition(1)), nullptr);
+  } else {
+    EXPECT_THROW(make_sat_pruner(toys::Addition(1)), Error);
+  }
 }
 
 TEST(SatPruner, EqualsTheAdditionPrunerOnRandomPrefixes) {
