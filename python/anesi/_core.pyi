@@ -4,7 +4,7 @@ from typing import Any, TypedDict
 
 from torch import Tensor
 
-torch_version: str
+build: str  # "anesi 0.2.0 (libtorch 2.13.0, …)"
 
 class Bound(TypedDict):
     bound: float
@@ -160,6 +160,7 @@ class Core:
     def record(
         self, values: Tensor, logits: bool, given: Tensor | None, output: Sequence[int], world: Sequence[int], /
     ) -> list[RecordedStep]: ...
+    def seconds_in_cpp(self, logits: Tensor, outputs: Tensor, times: int, /) -> float: ...
     def state(self) -> dict[str, Tensor]: ...
     def load_state(self, state: Mapping[str, Tensor], /) -> None: ...
     def save(self, path: str, /) -> None: ...

@@ -243,8 +243,8 @@ class Knowledge(torch.nn.Module):
             raise ValueError("loss: the batch is empty, so it has no mean")
         self._join_late()
         if (self.training if learn is None else learn) and self._core.learns:
-            self._learn(values, is_logits, given)
-        return self._core.loss(values, is_logits, given, outputs, holds, worlds)
+            self._learn(values, is_logits, _tensor(given, "given"))
+        return self._core.loss(values, is_logits, *_labels(given, outputs, holds, worlds))
 
     def log_prob(
         self,
@@ -265,7 +265,7 @@ class Knowledge(torch.nn.Module):
             tensor([0.2500, 0.5000, 0.2500])
         """
         values, is_logits = self._values(logits, beliefs)
-        result: torch.Tensor = self._core.log_prob(values, is_logits, given, outputs, holds, worlds)
+        result: torch.Tensor = self._core.log_prob(values, is_logits, *_labels(given, outputs, holds, worlds))
         return result
 
     def forward(self, logits: Logits, outputs: torch.Tensor, **more: Any) -> torch.Tensor:
@@ -297,7 +297,7 @@ class Knowledge(torch.nn.Module):
             ([[1]], [0.5])
         """
         values, is_logits = self._values(logits, beliefs)
-        outputs, probability, world, symbolic = self._core.predict(values, is_logits, given, _count(1 if top is None else top, "top"))
+        outputs, probability, world, symbolic = self._core.predict(values, is_logits, _tensor(given, "given"), _count(1 if top is None else top, "top"))
         if top is None:
             outputs, probability = outputs[:, 0], probability[:, 0]
         return Prediction(*(part.to(values.device) for part in (outputs, probability, world, symbolic)))
@@ -321,7 +321,9 @@ class Knowledge(torch.nn.Module):
             ([[0, 1], [1, 0]], [0.5, 0.5])
         """
         values, is_logits = self._values(logits, beliefs)
-        worlds, probability = self._core.explain(values, is_logits, given, outputs, _count(top, "top"))
+        worlds, probability = self._core.explain(
+            values, is_logits, _tensor(given, "given"), _tensor(outputs, "outputs"), _count(top, "top")
+        )
         return Explanation(worlds.to(values.device), probability.to(values.device))
 
     def marginals(
@@ -341,7 +343,7 @@ class Knowledge(torch.nn.Module):
             [0.0, 1.0]
         """
         values, is_logits = self._values(logits, beliefs)
-        result: torch.Tensor = self._core.marginals(values, is_logits, given, _named(outputs))
+        result: torch.Tensor = self._core.marginals(values, is_logits, _tensor(given, "given"), _named(outputs))
         return result.to(values.device)
 
     def sample(
@@ -366,7 +368,7 @@ class Knowledge(torch.nn.Module):
         if seed is None:
             seed = int(torch.randint(2**62, ()).item())
         result: torch.Tensor = self._core.sample(
-            values, is_logits, given, _named(outputs), _count(count, "count"), seed
+            values, is_logits, _tensor(given, "given"), _named(outputs), _count(count, "count"), seed
         )
         return result.to(values.device)
 
@@ -387,7 +389,7 @@ class Knowledge(torch.nn.Module):
             [[2, 2]]
         """
         values, is_logits = self._values(logits, beliefs)
-        worlds, log_prob = self._core.most_probable(values, is_logits, given, _named(outputs))
+        worlds, log_prob = self._core.most_probable(values, is_logits, _tensor(given, "given"), _named(outputs))
         return MostProbable(worlds.to(values.device), log_prob.to(values.device))
 
     def check(
@@ -407,7 +409,7 @@ class Knowledge(torch.nn.Module):
             0.0
         """
         values, is_logits = self._values(logits, beliefs)
-        figures = self._core.check(values, is_logits, given, _count(samples, "samples"))
+        figures = self._core.check(values, is_logits, _tensor(given, "given"), _count(samples, "samples"))
         if self._enumerates():
             figures["certificate"] = vars(self.certificate)
         return check_from(figures, self._summary())
@@ -678,7 +680,22 @@ def _count(value: int, name: str) -> int:
     return value
 
 
-def _named(outputs: torch.Tensor | None) -> torch.Tensor:
-    if outputs is None:
+def _tensor(value: Any, name: str) -> torch.Tensor | None:
+    """Labels may be lists or arrays, too."""
+    if value is None or isinstance(value, torch.Tensor):
+        return value
+    try:
+        return torch.as_tensor(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise TypeError(f"{name}: a tensor of whole numbers is expected, not {type(value).__name__}") from error
+
+
+def _labels(given: Any, outputs: Any, holds: Any, worlds: Any) -> tuple[torch.Tensor | None, ...]:
+    return _tensor(given, "given"), _tensor(outputs, "outputs"), _tensor(holds, "holds"), _tensor(worlds, "worlds")
+
+
+def _named(outputs: Any) -> torch.Tensor:
+    named = _tensor(outputs, "outputs")
+    if named is None:
         raise TypeError("outputs: say which outputs are meant")
-    return outputs
+    return named

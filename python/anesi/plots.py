@@ -531,7 +531,7 @@ def _draw_choices(parts: dict[str, Any], choices: Sequence[_Choice]) -> Any:
         legend.append(
             parts["lines"].Line2D([], [], color="black", linewidth=0.8, label="crossed out: cannot be completed")
         )
-    figure.legend(handles=legend, loc="outside lower center", ncols=len(legend), fontsize=8, frameon=False)
+    figure.legend(handles=legend, loc="outside lower center", ncols=3 if width > 6 else 2, fontsize=8, frameon=False)
     axes.set_title(_title_of(choices), fontsize=11)
     return figure
 

@@ -441,7 +441,7 @@ Predictor Core::predictor() const {
 Predictions Core::predict(const Asked& asked, std::int64_t top) const {
   const WithoutAutocast full_precision;
   const torch::NoGradGuard no_gradients;
-  auto result = predictor().predict(beliefs(asked), top);
+  auto result = predictor().predict(precise_beliefs(asked), top);
   result.worlds = without_given(result.worlds, 1);
   return result;
 }
@@ -450,7 +450,7 @@ std::pair<torch::Tensor, torch::Tensor> Core::explain(const Asked& asked, const 
                                                       std::int64_t top) const {
   const WithoutAutocast full_precision;
   const torch::NoGradGuard no_gradients;
-  const auto believed = beliefs(asked);
+  const auto believed = precise_beliefs(asked);
   const auto batch = believed.size(0);
   const auto rows = outputs.defined() ? checked_outputs(outputs, batch) : torch::Tensor();
   auto worlds = torch::full({batch, top, problem().worlds().variables()}, kUnset, torch::kInt64);
@@ -473,7 +473,7 @@ std::pair<torch::Tensor, torch::Tensor> Core::explain(const Asked& asked, const 
 
 torch::Tensor Core::marginals(const Asked& asked, const torch::Tensor& outputs) const {
   const WithoutAutocast full_precision;
-  const auto believed = beliefs(asked).detach();
+  const auto believed = precise_beliefs(asked).detach();
   const auto result = predictor().marginals(believed, checked_outputs(outputs, believed.size(0)));
   return without_given(result, 1).slice(2, 0, largest_seen_);
 }
@@ -482,7 +482,7 @@ torch::Tensor Core::sample(const Asked& asked, const torch::Tensor& outputs, std
                            std::uint64_t seed) const {
   const WithoutAutocast full_precision;
   const torch::NoGradGuard no_gradients;
-  const auto believed = beliefs(asked);
+  const auto believed = precise_beliefs(asked);
   return without_given(predictor().sample(believed, checked_outputs(outputs, believed.size(0)), count, seeded(seed)),
                        2);
 }
@@ -490,7 +490,7 @@ torch::Tensor Core::sample(const Asked& asked, const torch::Tensor& outputs, std
 std::pair<torch::Tensor, torch::Tensor> Core::most_probable(const Asked& asked, const torch::Tensor& outputs) const {
   const WithoutAutocast full_precision;
   const torch::NoGradGuard no_gradients;
-  const auto believed = beliefs(asked);
+  const auto believed = precise_beliefs(asked);
   const auto rows = checked_outputs(outputs, believed.size(0), /*may_be_open=*/true);
   if (knowledge_.model.explanation) {
     if (auto own = knowledge_.model.explanation->most_probable({believed, rows})) {
@@ -507,7 +507,7 @@ std::pair<torch::Tensor, torch::Tensor> Core::most_probable(const Asked& asked, 
 CheckFigures Core::check(const Asked& asked, std::int64_t samples) const {
   const WithoutAutocast full_precision;
   const torch::NoGradGuard no_gradients;
-  const auto believed = beliefs(asked);
+  const auto believed = precise_beliefs(asked);
   CheckFigures figures{.beliefs = believed.size(0)};
   if (figures.beliefs == 0) throw UsageError("check: there are no beliefs to look at");
   const auto generator = seeded(knowledge_.seed);
@@ -538,7 +538,7 @@ std::vector<RecordedStep> Core::record(const Asked& asked, const std::vector<std
                                        const std::vector<std::int64_t>& world) const {
   const WithoutAutocast full_precision;
   const torch::NoGradGuard no_gradients;
-  return predictor().record(beliefs(asked), output, world);
+  return predictor().record(precise_beliefs(asked), output, world);
 }
 
 double Core::seconds_in_cpp(const torch::Tensor& logits, const torch::Tensor& outputs, std::int64_t times) const {

@@ -143,6 +143,10 @@ class Core {
   InferenceModel make(const Problem& problem, const std::string& architecture) const;
   Predictor predictor() const;
   torch::ScalarType type_for(const Asked& asked) const;
+  // For questions, where a millisecond does not matter: as exact as can be.
+  torch::Tensor precise_beliefs(const Asked& asked) const {
+    return beliefs(asked, knowledge_.learns_q ? type_ : torch::kFloat64);
+  }
   torch::Tensor beliefs(const Asked& asked, torch::ScalarType type) const;
   Observations checked(const Asked& asked, Observations seen) const;
   // In the type that is computed in, on the CPU.

@@ -3,6 +3,7 @@
     PYTHONPATH=build/release/python python tests/python/examples_test.py
 """
 
+import ast
 import doctest
 import importlib
 import importlib.util
@@ -77,6 +78,23 @@ class Examples(unittest.TestCase):
 
 
 class Types(unittest.TestCase):
+    def test_the_stub_names_what_the_binding_has(self):
+        def own(thing):
+            return {name for name in vars(thing) if not name.startswith("_")}
+
+        def told(body):
+            names = {part.name for part in body if isinstance(part, (ast.ClassDef, ast.FunctionDef))}
+            return {name for name in names if not name.startswith("_")}
+
+        stub = ast.parse((ROOT / "python" / "anesi" / "_core.pyi").read_text()).body
+        bases = {part.name: [base.id for base in part.bases] for part in stub if isinstance(part, ast.ClassDef)}
+        dictionaries = {name for name, of in bases.items() if "TypedDict" in of}  # for type checkers alone
+        annotated = {part.target.id for part in stub if isinstance(part, ast.AnnAssign)}
+        self.assertEqual((told(stub) - dictionaries) | annotated, own(anesi._core))
+        for part in stub:
+            if isinstance(part, ast.ClassDef) and part.name not in dictionaries:
+                self.assertEqual(told(part.body), own(getattr(anesi._core, part.name)), part.name)
+
     @unittest.skipUnless(importlib.util.find_spec("mypy"), "mypy is not installed")
     def test_they_are_strict(self):
         package = pathlib.Path(anesi.__file__).resolve().parent  # a build has links to the sources

@@ -424,6 +424,8 @@ class BadInput(unittest.TestCase):
         self.refused(ValueError, "whole numbers are expected", lambda: loss(self.logits, torch.tensor([0.0, 1.0])))
         self.refused(ValueError, "a label is missing", lambda: loss(self.logits))
         self.refused(ValueError, "holds: shape", lambda: loss(self.logits, self.y, holds=torch.tensor([True])))
+        self.assertEqual(loss(self.logits, [0, 1]).item(), loss(self.logits, self.y).item())  # lists will do
+        self.refused(TypeError, "outputs: a tensor of whole numbers is expected, not str", lambda: loss(self.logits, "none"))
         gap = knowledge(lambda w: w.sum(1) * 2, [3, 4], [11])
         self.refused(ValueError, r"example 1 is labelled \[3\], and no world gives that", lambda: gap.loss(self.logits, torch.tensor([0, 3])))
         self.assertEqual(gap.log_prob(self.logits, torch.tensor([0, 3]))[1].item(), -float("inf"))

@@ -172,6 +172,20 @@ class FiguresTest(unittest.TestCase):
         names = [label.get_text() for label in know.plot_rollout(torch.zeros(1, 2, 3)).axes[0].get_xticklabels()]
         self.assertEqual(names[0], "y0")
 
+    def test_what_cannot_be_completed_is_crossed_out(self):
+        choices = [
+            plots._Choice(True, 0, 1, [0.5, 0.5], [True, True]),
+            plots._Choice(True, 1, 0, [0.6, 0.3, 0.1], [True, True, False]),
+        ]
+        figure = plots._draw_choices(plots._modules("figure", "collections", "lines", "patches"), choices)
+        legend = [text.get_text() for text in figure.legends[0].get_texts()]
+        self.assertIn("crossed out: cannot be completed", legend)
+        crosses = [line for line in figure.axes[0].lines if line.get_color() == "black"]
+        self.assertEqual([list(line.get_ydata()) for line in crosses], [[1.5, 2.5]])
+        figure.savefig(io.BytesIO(), format="png")
+        box = figure.legends[0].get_window_extent()
+        self.assertTrue(figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1)
+
     def test_twelve_variables(self):
         know = anesi.Knowledge(lambda w: w.sum(1), [2] * 12, [13], verbose=False)
         self.assertEqual(covered(know.plot_rollout(torch.randn(1, 12, 2))), [])
