@@ -30,7 +30,7 @@ class StepwiseRollout final : public Rollout {
         weigh_(std::move(weigh)) {}
 
   torch::Tensor next_log_probs() override {
-    return weigh_(beliefs_, outputs_, chosen_, variable_).to(beliefs_.device(), torch::kFloat32);
+    return weigh_(beliefs_, outputs_, chosen_, variable_).to(beliefs_.options());
   }
   void advance(const torch::Tensor& values) override { chosen_.select(1, variable_++).copy_(values); }
   void select(const torch::Tensor& rows) override {

@@ -85,6 +85,11 @@ ChosenQ choose_q(const std::shared_ptr<const Problem>& problem, const DiscoverOp
     facts.with(told);
     chosen.problem = with_facts(problem, facts);
   }
+  if (!found.influence.defined()) {  // c is too slow to be asked often, or too much is unknown of it
+    chosen.architecture = "mlp";
+    chosen.reason = "mlp: " + found.reason;
+    return chosen;
+  }
   double best = 0;
   for (const std::string architecture : {"scan", "mlp"}) {
     if (say) say(fmt::format("no memory was found ({}); trying a q of architecture {}", found.reason, architecture));

@@ -1,4 +1,4 @@
-"""Two rows of handwritten digits, labelled with their sum alone: `anesi train mnist-add --preset blind` as your own loop.
+"""Rows of handwritten digits, labelled with their sum alone: `anesi train mnist-add --preset blind` as your own loop.
 
     python examples/python/02_mnist_addition.py --digits 4
 
@@ -61,14 +61,14 @@ def main() -> None:
     batch = max(1, 240 // (2 * options.digits))
     steps = options.epochs * -(-len(task.train) // batch)
     optimizer = torch.optim.AdamW(net.parameters(), lr=0.003, weight_decay=0.1, fused=True)
-    # A fifth of the way up. torch counts its warm-up from another step than `anesi train`; 0.8 / steps makes up for that.
+    # A fifth of the way up. torch ends its warm-up at another step than `anesi train`; 0.8 / steps makes up for that.
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.003, total_steps=steps, pct_start=0.2 + 0.8 / steps)
     step = 0
     for epoch in range(options.epochs):
         for images, sums in task.train.batches(batch, shuffle=True, seed=options.seed * 1000003 + epoch):
             logits = net(images)  # [batch, 2 N, 10]
             loss = know.loss(logits, sums)
-            # Label smoothing where nobody labels the digits; it fades, so that the network ends up sure of what it knows.
+            # Label smoothing where no digit has a label; it fades, so that the network ends up sure of what it knows.
             smoothing = 0.1 * max(0.0, 1 - step / (0.75 * steps))
             loss = loss - smoothing * logits.log_softmax(2).mean(2).sum(1).mean()
             optimizer.zero_grad()

@@ -2,8 +2,8 @@
 
     python examples/python/03_explanations.py
 
-A network has read three digits and is not sure of two. The beliefs are written down here; `know.predict(net(x))` and all
-that follows take a network's logits in the same way.
+A network has read three digits and is not sure of two. Its beliefs are written down here; `know.predict(net(x))` and
+all that follows take a network's logits in the same way.
 """
 
 import torch
@@ -40,7 +40,7 @@ def main() -> None:
 
     # The likeliest reading, and some drawn from what remains possible; each of them adds up.
     best = know.most_probable(beliefs=beliefs, outputs=fifteen)
-    print(f"most probable: {best.worlds[0].tolist()}, which had the probability {best.log_prob.exp().item():.2f} before")
+    print(f"most probable: {best.worlds[0].tolist()}, with probability {best.log_prob.exp().item():.2f} before")
     drawn = know.sample(beliefs=beliefs, outputs=fifteen, count=1000, seed=1)[0]
     print(f"of 1,000 drawn, {(drawn.sum(1) == 15).sum()} add up, and {(drawn[:, 0] == 7).sum()} begin with 7")
 

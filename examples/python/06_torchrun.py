@@ -1,10 +1,10 @@
-"""Several processes, one network and one q: DistributedDataParallel, with checkpoints that any number of processes take up.
+"""Several processes, one network and one q: DistributedDataParallel, and checkpoints for any number of processes.
 
     torchrun --nproc_per_node 2 examples/python/06_torchrun.py --epochs 1
     torchrun --nproc_per_node 1 examples/python/06_torchrun.py --epochs 2 --resume
 
-The first process asks the function, and the others take what it found. Where q is a network, each process computes a part
-of its update, and it stays the same in all of them.
+The first process asks the function, and the others take what it found. Where q is a network, each process computes a
+part of its update, and it stays the same in all of them.
 """
 # mypy: untyped-calls-exclude=torch
 

@@ -22,8 +22,10 @@ if torch.__version__.split("+")[0] != _built.TORCH:
     )
 
 from anesi import tasks  # noqa: E402
+from anesi.answers import Explanation, MostProbable, Prediction  # noqa: E402
 from anesi.checks import Certificate, Check, Exploits  # noqa: E402
-from anesi.knowledge import Automaton, Cnf, Explanation, Knowledge, MostProbable, Prediction  # noqa: E402
+from anesi.facts import Automaton, Cnf  # noqa: E402
+from anesi.knowledge import Knowledge  # noqa: E402
 from anesi.loading import Run, load  # noqa: E402
 from anesi.networks import LeNet  # noqa: E402
 from anesi.refinement import ExplainedLabels, refine  # noqa: E402

@@ -36,8 +36,8 @@ class Exploits:
 
     def __str__(self) -> str:
         if not self.cheaper:
-            return f"none: the truth costs {self.truth:.3g}, the cheapest lie ({self.cheapest}) {self.cheapest_loss:.3g}"
-        return f"{len(self.cheaper)} beliefs cost no more than the truth ({self.truth:.3g}): {', '.join(self.cheaper[:3])}"
+            return f"none: the truth costs {self.truth + 0:.3g}, the cheapest lie ({self.cheapest}) {self.cheapest_loss:.3g}"
+        return f"{len(self.cheaper)} beliefs cost no more than the truth ({self.truth + 0:.3g}): {', '.join(self.cheaper[:3])}"
 
 
 @dataclass(frozen=True, repr=False)

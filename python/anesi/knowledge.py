@@ -4,47 +4,18 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence, Union
+from typing import Any, Callable, Mapping, Sequence, Union
 
 import torch
 
 from . import _core, _partners
+from .answers import Explanation, MostProbable, Prediction
 from .checks import Certificate, Check, check_from
+from .facts import Automaton, Cnf
 from .function import Function, domains
 
 Logits = Union[torch.Tensor, Sequence[torch.Tensor]]
 Settings = Mapping[str, Union[str, int, float, bool]]
-
-
-class Prediction(NamedTuple):
-    """What is most likely. With ``top``, outputs and probability have one more dimension after the batch."""
-
-    outputs: torch.Tensor
-    """int64 ``[batch, outputs]``: the most likely output, all worlds counted."""
-    probability: torch.Tensor
-    """``[batch]``: how likely it is."""
-    world: torch.Tensor
-    """int64 ``[batch, variables]``: the most likely world, every variable by itself."""
-    symbolic: torch.Tensor
-    """int64 ``[batch, outputs]``: what the function makes of that world."""
-
-
-class Explanation(NamedTuple):
-    """The worlds behind an output, most probable first."""
-
-    worlds: torch.Tensor
-    """int64 ``[batch, found, variables]``; -2 where a place is not filled."""
-    probability: torch.Tensor
-    """``[batch, found]``: of each world, now that the output is known; 0 where a place is not filled."""
-
-
-class MostProbable(NamedTuple):
-    """The most probable world that gives an output."""
-
-    worlds: torch.Tensor
-    """int64 ``[batch, variables]``; -2 throughout where no world was found."""
-    log_prob: torch.Tensor
-    """``[batch]``: log p(w|P); -inf where no world was found."""
 
 
 class Knowledge(torch.nn.Module):
@@ -196,7 +167,7 @@ class Knowledge(torch.nn.Module):
         """How often a memory that was found had to be found anew, because it was wrong on a perceived world."""
         return self._core.grown
 
-    def apply(self, worlds: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+    def function(self, worlds: torch.Tensor) -> torch.Tensor:
         """What the function makes of worlds, int64 ``[n, variables]`` to ``[n, outputs]``; what is given stands first."""
         return self._core.apply(worlds)
 
@@ -293,8 +264,8 @@ class Knowledge(torch.nn.Module):
             >>> import torch, anesi
             >>> know = anesi.Knowledge(lambda w: w.sum(1), [2, 2], [3], verbose=False)
             >>> found = know.predict(torch.zeros(1, 2, 2))
-            >>> found.outputs.tolist(), found.probability.tolist()
-            ([[1]], [0.5])
+            >>> found.outputs.tolist(), round(found.probability.item(), 6)
+            ([[1]], 0.5)
         """
         values, is_logits = self._values(logits, beliefs)
         outputs, probability, world, symbolic = self._core.predict(values, is_logits, _tensor(given, "given"), _count(1 if top is None else top, "top"))
@@ -317,7 +288,7 @@ class Knowledge(torch.nn.Module):
             >>> import torch, anesi
             >>> know = anesi.Knowledge(lambda w: w.sum(1), [3, 3], [5], verbose=False)
             >>> why = know.explain(torch.zeros(1, 2, 3), torch.tensor([1]), top=3)
-            >>> sorted(why.worlds[0].tolist()), why.probability[0].tolist()
+            >>> sorted(why.worlds[0].tolist()), [round(share, 6) for share in why.probability[0].tolist()]
             ([[0, 1], [1, 0]], [0.5, 0.5])
         """
         values, is_logits = self._values(logits, beliefs)
@@ -357,6 +328,8 @@ class Knowledge(torch.nn.Module):
         seed: int | None = None,
     ) -> torch.Tensor:
         """Worlds drawn from those that give the outputs, int64 ``[batch, count, variables]``.
+
+        Where q is a network, some of them may not.
 
         Example:
             >>> import torch, anesi
@@ -533,132 +506,6 @@ class Knowledge(torch.nn.Module):
         """A process group that was set up after Knowledge was made."""
         if not self._partners_joined:
             self._partners_joined = _partners.join(self._core)
-
-
-class Automaton:
-    """A function said as a machine with a finite memory.
-
-    Args:
-        worlds: how many values each variable has.
-        outputs: how many values each output has.
-        steps: one ``(reads, emits)`` or ``(reads, emits, kind)`` a step: the variables that are read together, the
-            output that is known then (or None), and a number that steps share which do the same.
-        states: how many states there are.
-        rule: ``rule(kind, values_read, state) -> (value_emitted, next_state)``.
-        start: the first state.
-
-    Example:
-        >>> import torch, anesi
-        >>> carry = anesi.Automaton(
-        ...     [10] * 4, [10, 10, 2],  # 12 + 34: the last digits first
-        ...     steps=[([1, 3], 2 - 1, 0), ([0, 2], 0, 0), ([], 2, 1)],
-        ...     states=2,
-        ...     rule=lambda kind, read, carry: ((sum(read) + carry) % 10, (sum(read) + carry) // 10),
-        ... )
-        >>> carry.run(torch.tensor([[1, 9, 3, 4]])).tolist()
-        [[5, 3, 0]]
-    """
-
-    def __init__(
-        self,
-        worlds: int | Sequence[int],
-        outputs: int | Sequence[int],
-        steps: Iterable[Sequence[Any]],
-        states: int,
-        rule: Callable[[int, list[int], int], tuple[int, int]],
-        start: int = 0,
-    ) -> None:
-        listed = [(list(step[0]), step[1], step[2] if len(step) > 2 else 0) for step in steps]
-        self._core = _core.Automaton(
-            domains(worlds, "worlds"), domains(outputs, "outputs"), listed, states, start, rule
-        )
-
-    @classmethod
-    def _of(cls, core: _core.Automaton) -> Automaton:
-        automaton = cls.__new__(cls)
-        automaton._core = core
-        return automaton
-
-    @property
-    def states(self) -> int:
-        """The most that are known at any time."""
-        return self._core.states
-
-    @property
-    def widths(self) -> list[int]:
-        """States that can be reached before each step, and after the last one."""
-        return self._core.widths
-
-    @property
-    def steps(self) -> list[dict[str, Any]]:
-        """What each step reads and emits, and its kind."""
-        return self._core.steps
-
-    def table(self, kind: int) -> dict[str, Any]:
-        """What steps of a kind do: ``emits`` and ``next``, for each state and each combination of values read."""
-        return self._core.table(kind)
-
-    def run(self, worlds: torch.Tensor) -> torch.Tensor:
-        """What the machine makes of worlds, int64 ``[n, variables]`` to ``[n, outputs]``."""
-        return self._core.run(worlds)
-
-    def svg(self, title: str = "") -> str:
-        """A picture. Raises ValueError where a column has more than 24 states."""
-        return self._core.svg(title)
-
-    def _repr_svg_(self) -> str | None:
-        try:
-            return self.svg()
-        except ValueError:
-            return None
-
-    def __repr__(self) -> str:
-        return f"Automaton({len(self.steps)} steps, {self.states} states)"
-
-
-class Cnf:
-    """A function said as a formula: its models are the pairs of a world and its output. Literals are as in DIMACS.
-
-    Example:
-        >>> import anesi
-        >>> both = anesi.Cnf([2, 2], [2])  # y = w0 and w1
-        >>> a, b, y = both.world(0, 1), both.world(1, 1), both.output(0, 1)
-        >>> both.add([-a, -b, y]).add([a, -y]).add([b, -y])
-        Cnf(3 variables, 3 clauses)
-    """
-
-    def __init__(self, worlds: int | Sequence[int], outputs: int | Sequence[int]) -> None:
-        self._core = _core.Cnf(domains(worlds, "worlds"), domains(outputs, "outputs"))
-
-    def world(self, variable: int, value: int) -> int:
-        """The literal that says that a world variable has a value."""
-        return self._core.world(variable, value)
-
-    def output(self, variable: int, value: int) -> int:
-        """The literal that says that an output has a value."""
-        return self._core.output(variable, value)
-
-    def fresh_variable(self) -> int:
-        """A further variable, which each pair must decide."""
-        return self._core.fresh_variable()
-
-    def add(self, clause: Sequence[int]) -> Cnf:
-        """Adds a clause: one of its literals is true."""
-        self._core.add(list(clause))
-        return self
-
-    def exactly_one(self, literals: Sequence[int]) -> Cnf:
-        """Adds clauses: just one of the literals is true."""
-        self._core.exactly_one(list(literals))
-        return self
-
-    @property
-    def clauses(self) -> list[list[int]]:
-        """All clauses."""
-        return self._core.clauses
-
-    def __repr__(self) -> str:
-        return f"Cnf({self._core.variables} variables, {len(self.clauses)} clauses)"
 
 
 def _as_settings(settings: Settings | None) -> list[str]:

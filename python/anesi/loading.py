@@ -8,8 +8,9 @@ from typing import Any, Callable
 import torch
 
 from . import _core
+from .answers import Explanation, Prediction
 from .function import Function
-from .knowledge import Explanation, Knowledge, Prediction, _count
+from .knowledge import Knowledge, _count
 
 
 class Run:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 import torch
 
 if TYPE_CHECKING:
-    from .knowledge import Automaton, Knowledge, Logits
+    from .facts import Automaton
+    from .knowledge import Knowledge, Logits
 
 # Blue and orange that differ for every kind of eye, and in grey.
 _OUTPUT, _WORLD = "#08519c", "#d95f02"

@@ -25,12 +25,13 @@
 #include "anesi/search/consistent_worlds.h"
 #include "anesi/train/choose_q.h"
 #include "anesi/train/watch.h"
+#include "labels.h"
 
 namespace anesi::python {
 namespace {
 
-constexpr double kMostWorldsSaved = 1 << 16, kMostWorldsCompared = 1 << 14;
-constexpr const char* kGivenOption = "knowledge.given";
+constexpr double kMostWorldsCompared = 1 << 14;
+constexpr double kLearningAgainstAsking = 3;  // time for q's first learning, for each second that discovery may take
 
 // Whoever trains in reduced precision does so with perception; what is known is computed as it always is.
 class WithoutAutocast {
@@ -42,33 +43,6 @@ class NoPerception final : public Perception {
  public:
   torch::Tensor forward(const torch::Tensor& inputs) override { return inputs; }
 };
-
-// c as a memory or tables that were found say.
-class RememberedProblem final : public Problem {
- public:
-  RememberedProblem(Space worlds, Space outputs, Facts facts)
-      : worlds_(std::move(worlds)), outputs_(std::move(outputs)) {
-    facts_ = std::move(facts);
-  }
-  const Space& worlds() const override { return worlds_; }
-  const Space& outputs() const override { return outputs_; }
-  torch::Tensor apply(const torch::Tensor& worlds, const torch::Tensor&) const override {
-    if (const auto* const automaton = facts().find<Automaton>()) return automaton->run(worlds);
-    return look_up(*facts().find<OutputTables>(), worlds, worlds_);
-  }
-
- private:
-  Space worlds_, outputs_;
-};
-
-std::string shape_of(const torch::Tensor& tensor) { return fmt::format("({})", fmt::join(tensor.sizes(), ", ")); }
-
-void require_whole_numbers(const torch::Tensor& values, const char* name) {
-  if (!at::isIntegralType(values.scalar_type(), /*includeBool=*/true)) {
-    throw UsageError(
-        fmt::format("{}: whole numbers are expected (int64), not {}", name, c10::toString(values.scalar_type())));
-  }
-}
 
 constexpr double kUnlikelyForF32 = -60;  // nats
 
@@ -94,108 +68,9 @@ torch::ScalarType type_of_results(const torch::Tensor& values) {
   return values.scalar_type() == torch::kFloat64 ? torch::kFloat64 : torch::kFloat32;
 }
 
-// Whether a label may leave variables open, end early, or neither.
-enum class Allowed { kValues, kValuesOrEnd, kValuesOrUnset };
-
-// Throws where a value lies outside its space.
-void check_values(const torch::Tensor& rows, const Space& space, Allowed allowed, const char* name) {
-  const auto variables = space.variables();
-  const auto* value = rows.const_data_ptr<std::int64_t>();
-  for (std::int64_t row = 0; row < rows.size(0); ++row) {
-    for (std::int64_t variable = 0; variable < variables; ++variable, ++value) {
-      if (*value >= 0 && *value < space.domain(variable)) continue;
-      if (allowed == Allowed::kValuesOrUnset && *value == kUnset) continue;
-      if (allowed == Allowed::kValuesOrEnd && *value == kNone && variable > 0) continue;
-      throw UsageError(fmt::format("{}: example {} has {} at variable {}, which has the values 0 to {}", name, row,
-                                   *value, variable, space.domain(variable) - 1));
-    }
-  }
-}
-
-torch::Tensor as_rows(const torch::Tensor& values, std::int64_t batch, std::int64_t variables, const char* name) {
-  require_whole_numbers(values, name);
-  auto rows = values.detach().to(torch::kCPU, torch::kInt64);
-  if (rows.dim() == 1 && variables == 1) rows = rows.unsqueeze(1);
-  if (rows.dim() != 2 || rows.size(0) != batch || rows.size(1) != variables) {
-    const auto expected =
-        variables == 1 ? fmt::format("({}) or ({}, 1)", batch, batch) : fmt::format("({}, {})", batch, variables);
-    throw UsageError(fmt::format("{}: shape {}, expected {}", name, shape_of(values), expected));
-  }
-  return rows.contiguous();
-}
-
-// The group of "scan.width=3" is "scan".
-std::string group_of(const std::string& assignment) { return assignment.substr(0, assignment.find('.')); }
-
-bool names_architecture_or_prior(const std::string& name) {
-  const auto among = [&](const auto& names) { return std::ranges::find(names, name) != names.end(); };
-  return among(architectures().names()) || among(priors().names());
-}
-
-// What of the settings is this architecture's or prior's.
-std::vector<std::string> settings_of(const std::vector<std::string>& settings, const std::string& group) {
-  std::vector<std::string> own;
-  for (const auto& setting : settings) {
-    if (group_of(setting) == group) own.push_back(setting);
-  }
-  return own;
-}
-
 std::string outputs_in_words(Values output) { return fmt::format("[{}]", fmt::join(output, ", ")); }
 
-torch::Tensor text_tensor(const std::string& text) {
-  std::vector<std::uint8_t> bytes(text.begin(), text.end());
-  return torch::tensor(bytes, torch::kUInt8);
-}
-
-std::string text_of(const torch::Tensor& tensor) {
-  const auto bytes = tensor.to(torch::kUInt8).contiguous();
-  const auto* const begin = bytes.const_data_ptr<std::uint8_t>();
-  return {begin, begin + bytes.numel()};
-}
-
 }  // namespace
-
-CoreOptions::CoreOptions() {
-  q.schedule.lr = 0.002;
-  q.pretrain = 500;
-  q.amortized.samples = 64;
-  of_architectures = {"mlp.width=200"};  // the paper's 800 take minutes before anything can begin
-  table_.add_group("q", q);
-  table_.add_group("prior", prior);
-  table_.add_group("discover", discover);
-  table_.add_group("exact", exact);
-  table_.add_group("eval", eval);
-}
-
-void CoreOptions::set(const std::string& assignment) {
-  if (names_architecture_or_prior(group_of(assignment))) {
-    of_architectures.push_back(assignment);
-  } else {
-    table_.set(std::string_view(assignment));
-  }
-}
-
-std::map<std::string, std::string> CoreOptions::values() const {
-  std::map<std::string, std::string> values;
-  for (const auto& row : table_.rows()) values[row.name] = table_.get(row.name);
-  for (const auto& setting : of_architectures) {
-    const auto equals = setting.find('=');
-    values[setting.substr(0, equals)] = setting.substr(equals + 1);
-  }
-  return values;
-}
-
-std::vector<std::string> CoreOptions::settings_of(const std::map<std::string, std::string>& values) {
-  const CoreOptions known;
-  std::vector<std::string> settings;
-  for (const auto& [name, value] : values) {
-    if (name != "q.from" && (known.table_.contains(name) || names_architecture_or_prior(group_of(name)))) {
-      settings.push_back(name + "=" + value);
-    }
-  }
-  return settings;
-}
 
 Core::Core(std::shared_ptr<const Problem> problem, std::int64_t given, const std::string& architecture,
            const std::vector<std::string>& settings, std::uint64_t seed, Say say, const std::optional<Choice>& chosen,
@@ -221,8 +96,7 @@ Core::Core(std::shared_ptr<const Problem> problem, std::int64_t given, const std
 InferenceModel Core::make(const Problem& problem, const std::string& architecture) const {
   if (architecture == kExactArchitecture) return make_exact_model(problem, options_->exact);
   const SeededWeights weights(knowledge_.seed + 1);
-  return make_model(problem, architecture, options_->q.amortized.explains(),
-                    settings_of(options_->of_architectures, architecture));
+  return make_model(problem, architecture, options_->q.amortized.explains(), options_->settings_for(architecture));
 }
 
 void Core::choose(const std::string& architecture, const std::optional<Choice>& chosen) {
@@ -261,7 +135,7 @@ void Core::choose(const std::string& architecture, const std::optional<Choice>& 
     const auto choice = priors().find(options_->prior.kind).choose();
     OptionTable table;
     table.add_group(options_->prior.kind, *choice);
-    for (const auto& setting : settings_of(options_->of_architectures, options_->prior.kind)) {
+    for (const auto& setting : options_->settings_for(options_->prior.kind)) {
       table.set(std::string_view(setting));
     }
     prior = choice->make(problem->worlds(), options_->prior);
@@ -271,10 +145,20 @@ void Core::choose(const std::string& architecture, const std::optional<Choice>& 
 
 void Core::learn_alone(const std::function<void()>& between_updates) {
   const auto updates = options_->q.pretrain;
+  const auto begin = std::chrono::steady_clock::now();
+  const std::chrono::duration<double> limit(kLearningAgainstAsking * options_->discover.limits.seconds);
   double loss = 0;
   for (std::int64_t update = 0; update < updates; ++update) {
     loss = knowledge_.loss->learn({}, options_->q.schedule.at(update, updates)).value_or(0);
     if (between_updates) between_updates();
+    if (std::chrono::steady_clock::now() - begin > limit) {
+      if (knowledge_.say) {
+        knowledge_.say(fmt::format(
+            "q has learned for {:.0f} s, and had {} of {} updates (q.pretrain); it goes on learning beside you",
+            limit.count(), update + 1, updates));
+      }
+      return;
+    }
     if (knowledge_.say && (update + 1) % 250 == 0) {
       knowledge_.say(fmt::format("q has learned from {} samples of the function, loss {:.3f}",
                                  (update + 1) * options_->q.amortized.samples, loss));
@@ -431,8 +315,8 @@ std::optional<double> Core::learn(const torch::Tensor& beliefs) {
   return loss;
 }
 
-Predictor Core::predictor() const {
-  return Predictor({.problem = knowledge_.problem,
+Predictor Core::predictor_of(const std::shared_ptr<const Problem>& problem) const {
+  return Predictor({.problem = problem,
                     .perception = std::make_shared<NoPerception>(),
                     .model = knowledge_.model,
                     .options = options_->eval});
@@ -463,7 +347,10 @@ std::pair<torch::Tensor, torch::Tensor> Core::explain(const Asked& asked, const 
     for (std::size_t place = 0; place < explanation.worlds.size(); ++place) {
       const auto& found = explanation.worlds[place];
       worlds[row][static_cast<std::int64_t>(place)].copy_(tensor_of(found.world));
-      probability[row][static_cast<std::int64_t>(place)] = found.probability;
+      // A world that was searched for is one of many: its share is what Bayes' rule says of q.
+      probability[row][static_cast<std::int64_t>(place)] = explanation.by == ExplainedBy::kSearch
+                                                               ? std::min(1.0, found.belief / explanation.probability)
+                                                               : found.probability;
     }
   }
   const auto found = probability.gt(0).sum(1).max();
@@ -554,71 +441,6 @@ double Core::seconds_in_cpp(const torch::Tensor& logits, const torch::Tensor& ou
   return seconds[as_size(times / 2)];
 }
 
-NamedTensors Core::state() const {
-  NamedTensors state;
-  add_with_prefix(state, "", model_tensors(knowledge_.model));
-  if (knowledge_.learns_q) add_with_prefix(state, "loss.", knowledge_.loss->state());
-  state["generator"] = knowledge_.generator.get_state();
-  state["grown"] = torch::tensor(knowledge_.grown, torch::kInt64);
-  add_with_prefix(state, "found.", found_facts_of(problem()));
-  state["reason"] = text_tensor(choice_.reason);
-  state["architecture"] = text_tensor(choice_.architecture);
-  return copied(state);
-}
-
-void Core::load_state(const NamedTensors& state) {
-  for (const char* name : {"generator", "grown", "reason", "architecture"}) {
-    if (!state.contains(name)) throw UsageError(fmt::format("state: {} is missing; it is not a Knowledge's", name));
-  }
-  const auto architecture = text_of(state.at("architecture"));
-  if (architecture != choice_.architecture) {
-    throw UsageError(
-        fmt::format("state: it is of a q of architecture {}, and this one is {}", architecture, choice_.architecture));
-  }
-  auto facts = with_prefix(state, "found.");
-  if (!facts.empty() && is_exact()) {
-    choice_.facts = copied(facts);
-    choice_.reason = text_of(state.at("reason"));
-    auto problem = with_found_facts(knowledge_.problem, choice_.facts, choice_.reason);
-    take_memory(knowledge_, std::move(problem));
-  }
-  load_model_tensors(knowledge_.model, state, "state");
-  if (knowledge_.learns_q) knowledge_.loss->load_state(with_prefix(state, "loss."));
-  knowledge_.generator.set_state(state.at("generator"));
-  knowledge_.grown = state.at("grown").item<std::int64_t>();
-}
-
-void Core::save(const std::filesystem::path& directory) const {
-  TrainingDetails details{.options = options_->values()};
-  details.options[kGivenOption] = std::to_string(given_);
-  auto problem = knowledge_.problem;
-  const auto points = problem->worlds().points();
-  // All that a small function does, so that it need not be brought again.
-  if (problem->facts().find<Automaton>() == nullptr && problem->facts().find<OutputTables>() == nullptr &&
-      points <= kMostWorldsSaved) {
-    const auto outputs = problem->apply(points_of(problem->worlds()));
-    if ((outputs >= 0).all().item<bool>()) {
-      OutputTables tables;
-      std::vector<std::int64_t> all(as_size(problem->worlds().variables()));
-      std::iota(all.begin(), all.end(), 0);
-      for (std::int64_t output = 0; output < outputs.size(1); ++output) {
-        const auto column = values_of(outputs.select(1, output));
-        tables.tables.push_back({all, {column.begin(), column.end()}});
-      }
-      auto told = FoundFacts{.summary = choice_.reason};
-      if (const auto* const found = problem->facts().find<FoundFacts>()) told = *found;
-      told.tables = true;
-      problem = with(with(problem, tables), told);
-    }
-  }
-  save_model(directory,
-             Predictor({.problem = problem,
-                        .perception = std::make_shared<NoPerception>(),
-                        .model = knowledge_.model,
-                        .options = options_->eval}),
-             details);
-}
-
 void Core::join(Partners partners) {
   if (auto* const amortized = dynamic_cast<AmortizedLoss*>(knowledge_.loss.get())) amortized->join(std::move(partners));
 }
@@ -626,34 +448,6 @@ void Core::join(Partners partners) {
 void Core::to(torch::ScalarType type) {
   type_ = type;
   if (auto* const amortized = dynamic_cast<AmortizedLoss*>(knowledge_.loss.get())) amortized->to(type);
-}
-
-std::unique_ptr<Core> load_core(const std::filesystem::path& directory, std::shared_ptr<const Problem> problem,
-                                Say say) {
-  const auto saved = read_saved_model(directory);
-  if (problem && (saved.worlds != problem->worlds().domains() || saved.outputs != problem->outputs().domains())) {
-    throw UsageError(fmt::format("{}: a model of another function: of {} and {} variables, or of other domains",
-                                 directory.string(), saved.worlds.size(), saved.outputs.size()));
-  }
-  auto found = read_found_facts(saved);
-  if (!problem) {
-    const auto nothing = make_problem(Space(saved.worlds), Space(saved.outputs),
-                                      [](Values, MutableValues) { throw Error("there is no function"); });
-    const auto facts = with_found_facts(nothing, found, saved.found)->facts();
-    if (facts.find<Automaton>() == nullptr && facts.find<OutputTables>() == nullptr) {
-      throw UsageError(fmt::format("{}: the function itself is not saved; give it as `function`", directory.string()));
-    }
-    problem = std::make_shared<RememberedProblem>(Space(saved.worlds), Space(saved.outputs), facts);
-  }
-  const auto told = saved.options.find(kGivenOption);
-  const auto given = told == saved.options.end() ? 0 : std::stoll(told->second);
-  auto core =
-      std::make_unique<Core>(std::move(problem), given, "", CoreOptions::settings_of(saved.options), 0, std::move(say),
-                             Choice{.architecture = saved.architecture,
-                                    .reason = saved.found.empty() ? saved.architecture : saved.found,
-                                    .facts = std::move(found)});
-  load_model_tensors(core->knowledge_.model, load_q(directory, saved.architecture), directory.string());
-  return core;
 }
 
 }  // namespace anesi::python

@@ -8,7 +8,6 @@
 
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,41 +17,14 @@
 #include "anesi/check/model_check.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/losses/partners.h"
-#include "anesi/options/option_table.h"
 #include "anesi/predict/predictor.h"
 #include "anesi/predict/saved_model.h"
-#include "anesi/priors/priors.h"
 #include "anesi/train/knowledge.h"
-#include "anesi/train/options.h"
+#include "core_options.h"
 
 namespace anesi::python {
 
 using Say = std::function<void(const std::string&)>;
-
-// What may be set by full name ("q.samples=64", "scan.width=128", "discover.seconds=5"), with defaults for a q that
-// learns in somebody else's loop.
-struct CoreOptions {
-  CoreOptions();
-
-  QOptions q;
-  PriorOptions prior;
-  DiscoverOptions discover;
-  ExactOptions exact;
-  PredictorOptions eval;
-  std::vector<std::string> of_architectures;  // settings of architectures and priors, as they came
-
-  // "name=value". Throws UsageError where there is no such option.
-  void set(const std::string& assignment);
-  // All of them by full name, and back; names that are not known are passed over.
-  std::map<std::string, std::string> values() const;
-  static std::vector<std::string> settings_of(const std::map<std::string, std::string>& values);
-
- private:
-  OptionTable table_;  // refers to members
- public:
-  CoreOptions(const CoreOptions&) = delete;
-  CoreOptions& operator=(const CoreOptions&) = delete;
-};
 
 // Beliefs as they come from outside: of the variables that perception sees, [batch, variables, domain], with what c is
 // told besides. All on any device, of any floating type.
@@ -141,7 +113,8 @@ class Core {
   void choose(const std::string& architecture, const std::optional<Choice>& chosen);
   void learn_alone(const std::function<void()>& between_updates);
   InferenceModel make(const Problem& problem, const std::string& architecture) const;
-  Predictor predictor() const;
+  Predictor predictor() const { return predictor_of(knowledge_.problem); }
+  Predictor predictor_of(const std::shared_ptr<const Problem>& problem) const;
   torch::ScalarType type_for(const Asked& asked) const;
   // For questions, where a millisecond does not matter: as exact as can be.
   torch::Tensor precise_beliefs(const Asked& asked) const {

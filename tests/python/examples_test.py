@@ -9,6 +9,7 @@ import importlib
 import importlib.util
 import os
 import pathlib
+import pkgutil
 import re
 import subprocess
 import sys
@@ -105,9 +106,9 @@ class Types(unittest.TestCase):
 
 
 def load_tests(loader, tests, pattern):
-    names = ["knowledge", "refinement", "networks", "tasks"]
-    for name in names:
-        tests.addTests(doctest.DocTestSuite(importlib.import_module(f"anesi.{name}")))
+    for module in pkgutil.iter_modules(anesi.__path__):
+        if not module.name.startswith("_"):
+            tests.addTests(doctest.DocTestSuite(importlib.import_module(f"anesi.{module.name}")))
     return tests
 
 

@@ -1,0 +1,38 @@
+"""What Knowledge answers with."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+
+
+class Prediction(NamedTuple):
+    """What is most likely. With ``top``, outputs and probability have one more dimension after the batch."""
+
+    outputs: torch.Tensor
+    """int64 ``[batch, outputs]``: the most likely output, all worlds counted."""
+    probability: torch.Tensor
+    """``[batch]``: how likely it is."""
+    world: torch.Tensor
+    """int64 ``[batch, variables]``: the most likely world, every variable by itself."""
+    symbolic: torch.Tensor
+    """int64 ``[batch, outputs]``: what the function makes of that world."""
+
+
+class Explanation(NamedTuple):
+    """The worlds behind an output, most probable first."""
+
+    worlds: torch.Tensor
+    """int64 ``[batch, found, variables]``; -2 where a place is not filled."""
+    probability: torch.Tensor
+    """``[batch, found]``: of each world, now that the output is known; 0 where a place is not filled."""
+
+
+class MostProbable(NamedTuple):
+    """The most probable world that gives an output."""
+
+    worlds: torch.Tensor
+    """int64 ``[batch, variables]``; -2 throughout where no world was found."""
+    log_prob: torch.Tensor
+    """``[batch]``: log p(w|P); -inf where no world was found."""

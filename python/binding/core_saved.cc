@@ -1,0 +1,141 @@
+// What outlives a Core: its state, for whoever resumes, and a saved model.
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "anesi/core/error.h"
+#include "anesi/core/index.h"
+#include "anesi/core/rows.h"
+#include "anesi/discover/find_tables.h"
+#include "anesi/exact/automaton.h"
+#include "anesi/exact/found_facts.h"
+#include "anesi/models/module_tensors.h"
+#include "anesi/train/watch.h"
+#include "core.h"
+
+namespace anesi::python {
+namespace {
+
+constexpr double kMostWorldsSaved = 1 << 16;
+constexpr const char* kGivenOption = "knowledge.given";
+
+// c as a memory or tables that were found say.
+class RememberedProblem final : public Problem {
+ public:
+  RememberedProblem(Space worlds, Space outputs, Facts facts)
+      : worlds_(std::move(worlds)), outputs_(std::move(outputs)) {
+    facts_ = std::move(facts);
+  }
+  const Space& worlds() const override { return worlds_; }
+  const Space& outputs() const override { return outputs_; }
+  torch::Tensor apply(const torch::Tensor& worlds, const torch::Tensor&) const override {
+    if (const auto* const automaton = facts().find<Automaton>()) return automaton->run(worlds);
+    return look_up(*facts().find<OutputTables>(), worlds, worlds_);
+  }
+
+ private:
+  Space worlds_, outputs_;
+};
+
+torch::Tensor text_tensor(const std::string& text) {
+  std::vector<std::uint8_t> bytes(text.begin(), text.end());
+  return torch::tensor(bytes, torch::kUInt8);
+}
+
+std::string text_of(const torch::Tensor& tensor) {
+  const auto bytes = tensor.to(torch::kUInt8).contiguous();
+  const auto* const begin = bytes.const_data_ptr<std::uint8_t>();
+  return {begin, begin + bytes.numel()};
+}
+
+}  // namespace
+
+NamedTensors Core::state() const {
+  NamedTensors state;
+  add_with_prefix(state, "", model_tensors(knowledge_.model));
+  if (knowledge_.learns_q) add_with_prefix(state, "loss.", knowledge_.loss->state());
+  state["generator"] = knowledge_.generator.get_state();
+  state["grown"] = torch::tensor(knowledge_.grown, torch::kInt64);
+  add_with_prefix(state, "found.", found_facts_of(problem()));
+  state["reason"] = text_tensor(choice_.reason);
+  state["architecture"] = text_tensor(choice_.architecture);
+  return copied(state);
+}
+
+void Core::load_state(const NamedTensors& state) {
+  for (const char* name : {"generator", "grown", "reason", "architecture"}) {
+    if (!state.contains(name)) throw UsageError(fmt::format("state: {} is missing; it is not a Knowledge's", name));
+  }
+  const auto architecture = text_of(state.at("architecture"));
+  if (architecture != choice_.architecture) {
+    throw UsageError(
+        fmt::format("state: it is of a q of architecture {}, and this one is {}", architecture, choice_.architecture));
+  }
+  auto facts = with_prefix(state, "found.");
+  if (!facts.empty() && is_exact()) {
+    choice_.facts = copied(facts);
+    choice_.reason = text_of(state.at("reason"));
+    auto problem = with_found_facts(knowledge_.problem, choice_.facts, choice_.reason);
+    take_memory(knowledge_, std::move(problem));
+  }
+  load_model_tensors(knowledge_.model, state, "state");
+  if (knowledge_.learns_q) knowledge_.loss->load_state(with_prefix(state, "loss."));
+  knowledge_.generator.set_state(state.at("generator"));
+  knowledge_.grown = state.at("grown").item<std::int64_t>();
+}
+
+void Core::save(const std::filesystem::path& directory) const {
+  TrainingDetails details{.options = options_->values()};
+  details.options[kGivenOption] = std::to_string(given_);
+  auto problem = knowledge_.problem;
+  const auto points = problem->worlds().points();
+  // All that a small function does, so that it need not be brought again.
+  if (problem->facts().find<Automaton>() == nullptr && problem->facts().find<OutputTables>() == nullptr &&
+      points <= kMostWorldsSaved) {
+    const auto outputs = problem->apply(points_of(problem->worlds()));
+    if ((outputs >= 0).all().item<bool>()) {
+      OutputTables tables;
+      std::vector<std::int64_t> all(as_size(problem->worlds().variables()));
+      std::iota(all.begin(), all.end(), 0);
+      for (std::int64_t output = 0; output < outputs.size(1); ++output) {
+        const auto column = values_of(outputs.select(1, output));
+        tables.tables.push_back({all, {column.begin(), column.end()}});
+      }
+      auto told = FoundFacts{.summary = choice_.reason};
+      if (const auto* const found = problem->facts().find<FoundFacts>()) told = *found;
+      told.tables = true;
+      problem = with(with(problem, tables), told);
+    }
+  }
+  save_model(directory, predictor_of(problem), details);
+}
+
+std::unique_ptr<Core> load_core(const std::filesystem::path& directory, std::shared_ptr<const Problem> problem,
+                                Say say) {
+  const auto saved = read_saved_model(directory);
+  if (problem && (saved.worlds != problem->worlds().domains() || saved.outputs != problem->outputs().domains())) {
+    throw UsageError(fmt::format("{}: a model of another function: of {} and {} variables, or of other domains",
+                                 directory.string(), saved.worlds.size(), saved.outputs.size()));
+  }
+  auto found = read_found_facts(saved);
+  if (!problem) {
+    const auto nothing = make_problem(Space(saved.worlds), Space(saved.outputs),
+                                      [](Values, MutableValues) { throw Error("there is no function"); });
+    const auto facts = with_found_facts(nothing, found, saved.found)->facts();
+    if (facts.find<Automaton>() == nullptr && facts.find<OutputTables>() == nullptr) {
+      throw UsageError(fmt::format("{}: the function itself is not saved; give it as `function`", directory.string()));
+    }
+    problem = std::make_shared<RememberedProblem>(Space(saved.worlds), Space(saved.outputs), facts);
+  }
+  const auto told = saved.options.find(kGivenOption);
+  const auto given = told == saved.options.end() ? 0 : std::stoll(told->second);
+  auto core =
+      std::make_unique<Core>(std::move(problem), given, "", CoreOptions::settings_of(saved.options), 0, std::move(say),
+                             Choice{.architecture = saved.architecture,
+                                    .reason = saved.found.empty() ? saved.architecture : saved.found,
+                                    .facts = std::move(found)});
+  load_model_tensors(core->knowledge_.model, load_q(directory, saved.architecture), directory.string());
+  return core;
+}
+
+}  // namespace anesi::python
