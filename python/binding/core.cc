@@ -26,6 +26,7 @@
 #include "anesi/train/choose_q.h"
 #include "anesi/train/watch.h"
 #include "labels.h"
+#include "softmax.h"
 
 namespace anesi::python {
 namespace {
@@ -81,14 +82,8 @@ Core::Core(std::shared_ptr<const Problem> problem, std::int64_t given, const std
   options_->discover.order = order;
   knowledge_.say = std::move(say);
   const auto& space = knowledge_.problem->worlds();
-  for (auto variable = given_; variable < space.variables(); ++variable) {
-    largest_seen_ = std::max(largest_seen_, space.domain(variable));
-  }
-  past_domain_ = torch::ones({space.variables() - given_, largest_seen_}, torch::kBool);
-  for (auto variable = given_; variable < space.variables(); ++variable) {
-    past_domain_[variable - given_].slice(0, 0, space.domain(variable)).fill_(false);
-  }
-  padded_ = past_domain_.any().item<bool>();
+  seen_domains_.assign(space.domains().begin() + given_, space.domains().end());
+  largest_seen_ = *std::ranges::max_element(seen_domains_);
   choose(architecture, chosen);
   if (knowledge_.learns_q && !chosen) learn_alone(between_updates);
 }
@@ -166,11 +161,6 @@ void Core::learn_alone(const std::function<void()>& between_updates) {
   }
 }
 
-std::vector<std::int64_t> Core::worlds() const {
-  const auto& domains = problem().worlds().domains();
-  return {domains.begin() + given_, domains.end()};
-}
-
 std::vector<std::int64_t> Core::given() const {
   const auto& domains = problem().worlds().domains();
   return {domains.begin(), domains.begin() + given_};
@@ -197,7 +187,7 @@ torch::ScalarType Core::type_for(const Asked& asked) const {
 torch::Tensor Core::beliefs(const Asked& asked, torch::ScalarType type) const {
   const auto* const name = asked.logits ? "logits" : "beliefs";
   const auto& values = asked.values;
-  const auto variables = past_domain_.size(0);
+  const auto variables = static_cast<std::int64_t>(seen_domains_.size());
   if (!values.is_floating_point()) {
     throw UsageError(
         fmt::format("{}: floating-point numbers are expected, not {}", name, c10::toString(values.scalar_type())));
@@ -209,8 +199,7 @@ torch::Tensor Core::beliefs(const Asked& asked, torch::ScalarType type) const {
   const WithoutAutocast full_precision;
   auto result = values.to(torch::kCPU, type);
   if (asked.logits) {
-    if (padded_) result = result.masked_fill(past_domain_, -std::numeric_limits<double>::infinity());
-    result = result.softmax(2);
+    result = softmax_of_domains(result, seen_domains_);
     // A row that has a NaN or an infinity, or nothing but minus infinities, is NaN throughout.
     if (has_nan(result)) {
       const auto bad = result.detach().isnan().any(2).nonzero();
@@ -219,7 +208,7 @@ torch::Tensor Core::beliefs(const Asked& asked, torch::ScalarType type) const {
     }
   } else {
     try {
-      check_beliefs(result, Space(worlds()));
+      check_beliefs(result, Space(seen_domains_));
     } catch (const Error& error) {
       throw UsageError(error.what());
     }
@@ -239,7 +228,7 @@ torch::Tensor Core::checked_outputs(const torch::Tensor& outputs, std::int64_t b
 }
 
 torch::Tensor Core::checked_worlds(const torch::Tensor& worlds, std::int64_t batch, const torch::Tensor& given) const {
-  const Space space(this->worlds());
+  const Space space(seen_domains_);
   auto rows = as_rows(worlds, batch, space.variables(), "worlds");
   // In Python -1 stands for a variable that is not known.
   rows = rows.masked_fill(rows == -1, kUnset).contiguous();

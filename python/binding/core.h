@@ -59,7 +59,7 @@ class Core {
        const std::vector<std::string>& settings, std::uint64_t seed, Say say, const std::optional<Choice>& chosen = {},
        const std::vector<std::int64_t>& order = {}, const std::function<void()>& between_updates = {});
   const Problem& problem() const { return *knowledge_.problem; }
-  std::vector<std::int64_t> worlds() const;  // domains, without what is given
+  const std::vector<std::int64_t>& worlds() const { return seen_domains_; }  // domains, without what is given
   std::vector<std::int64_t> given() const;
   const Choice& choice() const { return choice_; }
   bool is_exact() const { return knowledge_.model.architecture == kExactArchitecture; }
@@ -135,9 +135,8 @@ class Core {
   Knowledge knowledge_;
   Choice choice_;
   torch::ScalarType type_ = torch::kFloat32;
-  torch::Tensor past_domain_;  // bool [variables that perception sees, largest domain]: past a variable's own domain
-  bool padded_ = false;        // whether some variable has fewer values than others
-  std::int64_t largest_seen_ = 0;  // domain of a variable that perception sees
+  std::vector<std::int64_t> seen_domains_;  // of the variables that perception sees
+  std::int64_t largest_seen_ = 0;           // of those domains
 };
 
 // A saved model. Without a problem, c is what was saved of it: a memory or tables that were found, or all its outputs.
