@@ -415,7 +415,9 @@ def shown(runs: list[dict[str, Any]], level: str) -> str:
 
 def print_table(results: list[dict[str, Any]], arguments: Any) -> None:
     levels = [f"{level:g}" for level in arguments.levels]
-    print(f"\nCPU seconds of training to a test accuracy of …; - where not within {arguments.seconds:g} s")
+    print(
+        f"\nCPU seconds of training to a test accuracy of …; - where it was not reached, in {arguments.seconds:g} s at most"
+    )
     columns = "".join(f"{level + ' %':>9}" for level in levels)
     print(f"{'N':>2}  {'system':24}{columns}   best %  trained s  lines")
     for row in results:

@@ -213,10 +213,11 @@ torch::Tensor Core::beliefs(const Asked& asked, torch::ScalarType type) const {
       throw UsageError(error.what());
     }
   }
+  const auto given = checked_given(asked);
   if (given_ == 0) return result;
   const auto width = problem().worlds().largest_domain();
   if (width > largest_seen_) result = torch::constant_pad_nd(result, {0, width - largest_seen_});
-  const auto told = torch::one_hot(checked_given(asked), width).to(result.options());
+  const auto told = torch::one_hot(given, width).to(result.options());
   return torch::cat({told, result}, 1);
 }
 

@@ -431,6 +431,7 @@ class BadInput(unittest.TestCase):
         self.refused(ValueError, r"outputs: shape \(3\), expected \(2\) or \(2, 1\)", lambda: loss(self.logits, torch.tensor([0, 1, 2])))
         self.refused(ValueError, "whole numbers are expected", lambda: loss(self.logits, torch.tensor([0.0, 1.0])))
         self.refused(ValueError, "a label is missing", lambda: loss(self.logits))
+        self.refused(ValueError, "told nothing besides the world", lambda: loss(self.logits, self.y, given=self.y))
         self.refused(ValueError, "holds: shape", lambda: loss(self.logits, self.y, holds=torch.tensor([True])))
         self.assertEqual(loss(self.logits, [0, 1]).item(), loss(self.logits, self.y).item())  # lists will do
         self.refused(TypeError, "outputs: a tensor of whole numbers is expected, not str", lambda: loss(self.logits, "none"))

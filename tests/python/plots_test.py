@@ -177,7 +177,7 @@ class FiguresTest(unittest.TestCase):
             plots._Choice(True, 0, 1, [0.5, 0.5], [True, True]),
             plots._Choice(True, 1, 0, [0.6, 0.3, 0.1], [True, True, False]),
         ]
-        figure = plots._draw_choices(plots._modules("figure", "collections", "lines", "patches"), choices)
+        figure = plots._draw_choices(plots.modules("figure", "collections", "lines", "patches"), choices)
         legend = [text.get_text() for text in figure.legends[0].get_texts()]
         self.assertIn("crossed out: cannot be completed", legend)
         crosses = [line for line in figure.axes[0].lines if line.get_color() == "black"]
