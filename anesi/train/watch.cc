@@ -17,13 +17,22 @@ void take_memory(Knowledge& knowledge, std::shared_ptr<const Problem> problem) {
 }
 
 void watch(Knowledge& knowledge, const torch::Tensor& beliefs) {
+  const auto* const found = knowledge.problem->facts().find<FoundFacts>();
+  if (knowledge.watched.worlds == 0 || found == nullptr || !found->automaton) return;
+  watch_worlds(knowledge, worlds_to_watch(knowledge, beliefs));
+}
+
+torch::Tensor worlds_to_watch(const Knowledge& knowledge, const torch::Tensor& beliefs) {
+  const torch::NoGradGuard no_gradients;
+  const auto rows = torch::randint(beliefs.size(0), {knowledge.watched.worlds}, knowledge.generator, torch::kInt64);
+  return sample_worlds(beliefs.detach().index_select(0, rows), knowledge.generator);
+}
+
+void watch_worlds(Knowledge& knowledge, const torch::Tensor& worlds) {
   const torch::NoGradGuard no_gradients;
   const auto& problem = *knowledge.problem;
   const auto* const found = problem.facts().find<FoundFacts>();
-  if (knowledge.watched.worlds == 0 || found == nullptr || !found->automaton) return;
   const auto automaton = problem.facts().share<Automaton>();
-  const auto rows = torch::randint(beliefs.size(0), {knowledge.watched.worlds}, knowledge.generator, torch::kInt64);
-  const auto worlds = sample_worlds(beliefs.detach().index_select(0, rows), knowledge.generator);
   const auto wrong = (automaton->run(worlds) != problem.apply(worlds)).any(1).nonzero().squeeze(1);
   if (wrong.size(0) == 0) return;
   const auto seed = knowledge.seed + static_cast<std::uint64_t>(++knowledge.grown);

@@ -13,6 +13,11 @@ namespace anesi {
 // again, with those worlds among what it must be right on, and takes its place in the problem, q and loss.
 void watch(Knowledge& knowledge, const torch::Tensor& beliefs);
 
+// The same of worlds that were drawn already, int64 [worlds, variables].
+void watch_worlds(Knowledge& knowledge, const torch::Tensor& worlds);
+// As many worlds as are watched, of some of these beliefs.
+torch::Tensor worlds_to_watch(const Knowledge& knowledge, const torch::Tensor& beliefs);
+
 // Puts a memory that was found in the place of the one that is there.
 void take_memory(Knowledge& knowledge, std::shared_ptr<const Problem> problem);
 

@@ -32,6 +32,7 @@ namespace anesi::python {
 namespace {
 
 constexpr double kMostWorldsCompared = 1 << 14;
+constexpr std::int64_t kWatchedAtOnce = 64;
 constexpr double kLearningAgainstAsking = 3;  // time for q's first learning, for each second that discovery may take
 
 // Whoever trains in reduced precision does so with perception; what is known is computed as it always is.
@@ -301,7 +302,12 @@ std::optional<double> Core::learn(const torch::Tensor& beliefs) {
   const torch::AutoGradMode gradients(true);
   std::optional<double> loss;
   if (knowledge_.learns_q) loss = knowledge_.loss->learn(beliefs.detach(), options_->q.schedule.at(0, 1));
-  if (knowledge_.watched.worlds > 0 && beliefs.size(0) > 0) watch(knowledge_, beliefs.detach());
+  if (knowledge_.watched.worlds > 0 && beliefs.size(0) > 0) {
+    const auto worlds = worlds_to_watch(knowledge_, beliefs);
+    unwatched_ = unwatched_.defined() ? torch::cat({unwatched_, worlds}) : worlds;
+    // A function in Python is not called at every step: what it costs is mostly the call.
+    if (unwatched_.size(0) >= kWatchedAtOnce) watch_worlds(knowledge_, std::exchange(unwatched_, torch::Tensor()));
+  }
   return loss;
 }
 

@@ -135,6 +135,7 @@ class Core {
   Knowledge knowledge_;
   Choice choice_;
   torch::ScalarType type_ = torch::kFloat32;
+  torch::Tensor unwatched_;  // worlds that the memory and c are to be compared on, int64; undefined: none
   std::vector<std::int64_t> seen_domains_;  // of the variables that perception sees
   std::int64_t largest_seen_ = 0;           // of those domains
 };

@@ -56,6 +56,7 @@ NamedTensors Core::state() const {
   if (knowledge_.learns_q) add_with_prefix(state, "loss.", knowledge_.loss->state());
   state["generator"] = knowledge_.generator.get_state();
   state["grown"] = torch::tensor(knowledge_.grown, torch::kInt64);
+  if (unwatched_.defined()) state["unwatched"] = unwatched_;
   add_with_prefix(state, "found.", found_facts_of(problem()));
   state["reason"] = text_tensor(choice_.reason);
   state["architecture"] = text_tensor(choice_.architecture);
@@ -82,6 +83,7 @@ void Core::load_state(const NamedTensors& state) {
   if (knowledge_.learns_q) knowledge_.loss->load_state(with_prefix(state, "loss."));
   knowledge_.generator.set_state(state.at("generator"));
   knowledge_.grown = state.at("grown").item<std::int64_t>();
+  unwatched_ = state.contains("unwatched") ? state.at("unwatched").clone() : torch::Tensor();
 }
 
 void Core::save(const std::filesystem::path& directory) const {
