@@ -25,6 +25,12 @@ torch::Tensor repeated_rows(const torch::Tensor& beliefs, std::int64_t times, st
   return beliefs.index_select(0, torch::arange(begin, end, torch::kInt64).div(times, "floor"));
 }
 
+// Beliefs in the type that a model computes in, where it has weights.
+torch::Tensor as_computed(SequenceModel& model, const torch::Tensor& beliefs) {
+  const auto weights = model.parameters();
+  return weights.empty() ? beliefs : beliefs.to(weights.front().scalar_type());
+}
+
 }  // namespace
 
 Distance sampled_distance(SequenceModel& prediction, const Problem& problem, const ExactInference& exact,
@@ -66,7 +72,8 @@ Certificate certify(SequenceModel& prediction, const Problem& problem, const tor
   std::vector<torch::Tensor> parts;
   in_pieces(total_rows, [&](std::int64_t begin, std::int64_t end) {
     const auto worlds = sample_worlds(repeated_rows(beliefs, samples, begin, end), generator);
-    const auto log_q = prediction.log_prob(certain_beliefs(worlds, problem.worlds()), problem.apply(worlds));
+    const auto log_q =
+        prediction.log_prob(as_computed(prediction, certain_beliefs(worlds, problem.worlds())), problem.apply(worlds));
     parts.push_back(-log_q.to(torch::kFloat64).expm1());  // 1 - q(c(w)|w)
   });
   const auto errors = torch::cat(parts).view({beliefs.size(0), samples});
@@ -87,7 +94,7 @@ ExploitCheck check_exploits(SequenceModel& prediction, const Problem& problem, c
   const auto& space = problem.worlds();
   const auto outputs = problem.apply(worlds, given);
   const auto loss = [&](const torch::Tensor& beliefs) {
-    return -prediction.log_prob({beliefs, {}, given}, outputs).mean().item<double>();
+    return -prediction.log_prob({as_computed(prediction, beliefs), {}, given}, outputs).mean().item<double>();
   };
   ExploitCheck check;
   check.truth = loss(certain_beliefs(worlds, space));

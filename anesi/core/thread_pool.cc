@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace anesi {
@@ -47,7 +48,8 @@ class ThreadPool {
     std::unique_lock lock(mutex_);
     done_.wait(lock, [this] { return unfinished_ == 0; });
     piece_ = nullptr;
-    if (failure_) std::rethrow_exception(failure_);
+    // What was thrown may belong to somebody who is gone by the time this pool is.
+    if (auto failure = std::exchange(failure_, nullptr)) std::rethrow_exception(failure);
   }
 
  private:

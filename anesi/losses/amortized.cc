@@ -214,7 +214,7 @@ double AmortizedLoss::update_on(const Exercise& all, const Rate& rate) {
                                                      everyones * (partners_.rank + 1) / partners_.size);
   const auto samples = exercise.beliefs.size(0);
   const auto chunk =
-      options_.chunk > 0 ? std::max<std::int64_t>(1, options_.chunk / exercise.outputs.size(1)) : samples;
+      std::max<std::int64_t>(1, options_.chunk > 0 ? options_.chunk / exercise.outputs.size(1) : samples);
   const auto chunks = (samples + chunk - 1) / chunk;
   const auto parameters = parameters_of(model_);
   const auto loss_of = [&](std::int64_t index) {
@@ -234,7 +234,7 @@ double AmortizedLoss::update_on(const Exercise& all, const Rate& rate) {
   // Several chunks are shared out to the cores, each on one of them. What draws from the generator keeps its order.
   if (chunks > 1 && !matches_) {
     parallel_operations(chunks, work);
-  } else {
+  } else if (chunks > 0) {  // one of many partners may have nothing to do
     work(0, chunks);
   }
   set_training(model_, false);
@@ -249,6 +249,14 @@ double AmortizedLoss::update_on(const Exercise& all, const Rate& rate) {
   optimizer_.step(rate.learning_rate, rate.beta1);
   optimizer_.zero_gradients();
   return value;
+}
+
+void AmortizedLoss::join(Partners partners) {
+  if (!partners.alone() && matches_ && options_.policy != Policy::kOff) {
+    throw UsageError(
+        "q.policy: several processes can only learn from the prior's worlds, not from q's own; set it to off");
+  }
+  partners_ = std::move(partners);
 }
 
 void AmortizedLoss::to(torch::ScalarType type) {

@@ -102,8 +102,9 @@ class AmortizedLoss final : public Loss {
   const InferenceModel& model() const { return model_; }
   BeliefPrior& prior() { return *prior_; }
 
-  // From here on each update is shared with the same loss in other processes.
-  void join(Partners partners) { partners_ = std::move(partners); }
+  // From here on each update is shared with the same loss in other processes. Throws UsageError where q learns from its
+  // own samples: what is drawn then differs from process to process.
+  void join(Partners partners);
   // Computes in this type, f32 or f64, from here on.
   void to(torch::ScalarType type);
 

@@ -31,7 +31,9 @@ class MarginalRollout final : public Rollout {
 };
 
 torch::Tensor finite_log(const torch::Tensor& shares) {
-  return shares.clamp_min(std::numeric_limits<float>::min()).log();
+  const auto least = shares.scalar_type() == torch::kFloat64 ? std::numeric_limits<double>::min()
+                                                             : static_cast<double>(std::numeric_limits<float>::min());
+  return shares.clamp_min(least).log();
 }
 
 }  // namespace

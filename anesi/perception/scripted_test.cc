@@ -17,16 +17,22 @@ TEST(ScriptedPerceptionTest, LogitsOfAScriptBecomeBeliefs) {
   script.define("def forward(self, x):\n    return 2 * x\n");
   script.save(file.string());
   const auto inputs = torch::randn({4, 2, 3});
-  const auto perception = load_scripted_perception(file);
-  EXPECT_TRUE(torch::allclose(perception->forward(inputs), (2 * inputs).softmax(2)));
+  const auto perception = load_scripted_perception(file, Space{3, 2});
+  const auto beliefs = perception->forward(inputs);
+  EXPECT_TRUE(torch::allclose(beliefs.select(1, 0), (2 * inputs.select(1, 0)).softmax(1)));
+  EXPECT_TRUE(
+      torch::allclose(beliefs.select(1, 1).slice(1, 0, 2), (2 * inputs.select(1, 1).slice(1, 0, 2)).softmax(1)));
+  EXPECT_EQ(beliefs.select(1, 1).select(1, 2).sum().item<double>(), 0);
   EXPECT_TRUE(perception->parameters().empty());
 }
 
 TEST(ScriptedPerceptionTest, WhatIsNoScriptIsRefused) {
   const auto file = std::filesystem::path(testing::TempDir()) / "nonsense.pt";
   std::ofstream(file) << "nonsense";
-  EXPECT_NE(toys::message_of([&] { load_scripted_perception(file); }).find("not a TorchScript module"), std::string::npos);
-  EXPECT_NE(toys::message_of([&] { load_scripted_perception(file.string() + "x"); }).find("no such file"), std::string::npos);
+  EXPECT_NE(toys::message_of([&] { load_scripted_perception(file, Space{2}); }).find("not a TorchScript module"),
+            std::string::npos);
+  EXPECT_NE(toys::message_of([&] { load_scripted_perception(file.string() + "x", Space{2}); }).find("no such file"),
+            std::string::npos);
 }
 
 }  // namespace

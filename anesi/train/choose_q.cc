@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+#include <limits>
 #include <numeric>
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/seeded.h"
 #include "anesi/discover/find_tables.h"
 #include "anesi/discover/orders.h"
+#include "anesi/discover/worlds.h"
 #include "anesi/exact/cnf.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/exact/found_facts.h"
@@ -34,6 +38,20 @@ double held_out_likelihood(const std::shared_ptr<const Problem>& problem, const 
   return q.prediction->log_prob({beliefs}, outputs).mean().item<double>();
 }
 
+// In a batch; the fastest of a few, since a busy machine makes any call slow now and then.
+double seconds_a_call(const Problem& problem, std::uint64_t seed) {
+  constexpr std::int64_t kAsked = 16;
+  const auto worlds = uniform_worlds(problem.worlds(), kAsked, seeded(seed));
+  double fastest = std::numeric_limits<double>::infinity();
+  for (int time = 0; time < 3; ++time) {
+    const auto begin = std::chrono::steady_clock::now();
+    problem.apply(worlds);
+    fastest = std::min(fastest, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    if (fastest > 1) break;
+  }
+  return fastest / static_cast<double>(kAsked);
+}
+
 std::string certificate_in_words(const DistanceBound& bound) {
   return fmt::format("differs from c on at most {:.1e} of worlds of {}, {:.0f} % sure", bound.bound, bound.beliefs,
                      100 * bound.level);
@@ -53,11 +71,14 @@ ChosenQ choose_q(const std::shared_ptr<const Problem>& problem, const DiscoverOp
   const auto& domains = problem->outputs().domains();
   const ChosenQ enumerated{
       problem, kExactArchitecture, fmt::format("exact inference: there are only {:.0f} worlds", worlds), {}};
+  // Where c is slow, even few worlds take too long.
+  const bool enumerable =
+      worlds <= kFewWorldsToEnumerate && seconds_a_call(*problem, seed) * worlds <= options.limits.seconds;
   // Enumeration goes over all worlds for every value that an output may have; a memory is faster where there is one.
-  if (worlds * std::accumulate(domains.begin(), domains.end(), 0.0) <= kFewToEnumerate) return enumerated;
+  if (enumerable && worlds * std::accumulate(domains.begin(), domains.end(), 0.0) <= kFewToEnumerate) return enumerated;
   ChosenQ chosen{.problem = problem, .discovery = discover(*problem, options, seed, {}, say)};
   const auto& found = *chosen.discovery;
-  if (!found.automaton && worlds <= kFewWorldsToEnumerate) return enumerated;
+  if (!found.automaton && enumerable) return enumerated;
   auto facts = problem->facts();
   if (found.automaton) {
     chosen.architecture = kExactArchitecture;

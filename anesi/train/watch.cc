@@ -19,7 +19,8 @@ void take_memory(Knowledge& knowledge, std::shared_ptr<const Problem> problem) {
 void watch(Knowledge& knowledge, const torch::Tensor& beliefs) {
   const auto* const found = knowledge.problem->facts().find<FoundFacts>();
   if (knowledge.watched.worlds == 0 || found == nullptr || !found->automaton) return;
-  watch_worlds(knowledge, worlds_to_watch(knowledge, beliefs));
+  const auto wrong = wrong_worlds(knowledge, worlds_to_watch(knowledge, beliefs));
+  if (wrong.size(0) > 0) grow_memory(knowledge, wrong);
 }
 
 torch::Tensor worlds_to_watch(const Knowledge& knowledge, const torch::Tensor& beliefs) {
@@ -28,16 +29,20 @@ torch::Tensor worlds_to_watch(const Knowledge& knowledge, const torch::Tensor& b
   return sample_worlds(beliefs.detach().index_select(0, rows), knowledge.generator);
 }
 
-void watch_worlds(Knowledge& knowledge, const torch::Tensor& worlds) {
+torch::Tensor wrong_worlds(const Knowledge& knowledge, const torch::Tensor& worlds) {
+  const torch::NoGradGuard no_gradients;
+  const auto& automaton = *knowledge.problem->facts().find<Automaton>();
+  const auto differ = (automaton.run(worlds) != knowledge.problem->apply(worlds)).any(1);
+  return worlds.index_select(0, differ.nonzero().squeeze(1));
+}
+
+void grow_memory(Knowledge& knowledge, const torch::Tensor& wrong) {
   const torch::NoGradGuard no_gradients;
   const auto& problem = *knowledge.problem;
   const auto* const found = problem.facts().find<FoundFacts>();
   const auto automaton = problem.facts().share<Automaton>();
-  const auto wrong = (automaton->run(worlds) != problem.apply(worlds)).any(1).nonzero().squeeze(1);
-  if (wrong.size(0) == 0) return;
   const auto seed = knowledge.seed + static_cast<std::uint64_t>(++knowledge.grown);
-  const auto again =
-      discover_again(problem, *automaton, worlds.index_select(0, wrong), knowledge.watched.options, seed);
+  const auto again = discover_again(problem, *automaton, wrong, knowledge.watched.options, seed);
   if (!again.automaton) {
     // It would be so at every step from here on.
     knowledge.watched.worlds = 0;

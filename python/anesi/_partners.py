@@ -49,10 +49,30 @@ def make_together(make: Callable[[Mapping[str, Any] | None], _core.Core]) -> _co
     return core
 
 
+def make_equal(core: _core.Core) -> None:
+    """All take what the first process has."""
+    message: list[Any] = [core.state() if rank() == 0 else None]
+    _meet(lambda: dist.broadcast_object_list(message, src=0))
+    if rank() != 0:
+        core.load_state(message[0])
+
+
+def grow_together(core: _core.Core, wrong: torch.Tensor) -> None:
+    """A memory is found again. All processes come here at the same step, since they draw and ask the same."""
+    if rank() == 0:
+        core.grow(wrong)
+    if together():
+        make_equal(core)
+
+
 def join(core: _core.Core) -> bool:
     """Lets q's updates be shared. False where there is nobody to share them with."""
     if not together():
         return False
+    if dist.get_backend() == "nccl":
+        raise ValueError(
+            'anesi computes on the CPU, where NCCL cannot meet: use init_process_group("cpu:gloo,cuda:nccl")'
+        )
     core.join(dist.get_rank(), dist.get_world_size(), _add_up)
     return True
 

@@ -103,14 +103,17 @@ class Cnf:
     """
 
     def __init__(self, worlds: int | Sequence[int], outputs: int | Sequence[int]) -> None:
-        self._core = _core.Cnf(domains(worlds, "worlds"), domains(outputs, "outputs"))
+        self._worlds, self._outputs = domains(worlds, "worlds"), domains(outputs, "outputs")
+        self._core = _core.Cnf(self._worlds, self._outputs)
 
     def world(self, variable: int, value: int) -> int:
         """The literal that says that a world variable has a value."""
+        _require_value(self._worlds, variable, value)
         return self._core.world(variable, value)
 
     def output(self, variable: int, value: int) -> int:
         """The literal that says that an output has a value."""
+        _require_value(self._outputs, variable, value)
         return self._core.output(variable, value)
 
     def fresh_variable(self) -> int:
@@ -134,3 +137,10 @@ class Cnf:
 
     def __repr__(self) -> str:
         return f"Cnf({self._core.variables} variables, {len(self.clauses)} clauses)"
+
+
+def _require_value(sizes: list[int], variable: int, value: int) -> None:
+    if not 0 <= variable < len(sizes):
+        raise IndexError(f"variable {variable} of {len(sizes)}")
+    if not 0 <= value < sizes[variable]:
+        raise IndexError(f"value {value} of variable {variable}, which has {sizes[variable]} values")

@@ -34,6 +34,8 @@ class Function:
 
     def _ask(self, worlds: torch.Tensor) -> torch.Tensor:
         count = worlds.shape[0]
+        if count == 0:
+            return torch.empty(0, self.outputs, dtype=torch.int64)
         if self.pointwise:
             rows = worlds.tolist()
             results = [self.function(*self._parts(row)) for row in rows]
@@ -56,6 +58,8 @@ class Function:
     def _checked(self, answer: Any, count: int) -> torch.Tensor:
         if not isinstance(answer, torch.Tensor):
             try:
+                if hasattr(answer, "__array__") and hasattr(answer, "copy"):
+                    answer = answer.copy()  # a view that runs backwards is none to torch
                 answer = torch.as_tensor(answer)
             except (TypeError, ValueError, RuntimeError) as error:
                 raise TypeError(f"the function returned {type(answer).__name__}; whole numbers are expected") from error
@@ -110,7 +114,7 @@ def _as_list(result: Any) -> list[Any]:
 
 def _require_whole(result: Any) -> None:
     for value in _as_list(result):
-        if isinstance(value, float):
+        if not isinstance(value, (int, bool)):
             raise TypeError(f"the function returned {value}; outputs are whole numbers")
 
 

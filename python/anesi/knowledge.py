@@ -97,6 +97,7 @@ class Knowledge(torch.nn.Module):
 
         self._core = _partners.make_together(make)
         self._partners_joined = _partners.join(self._core)
+        self._type = torch.float32
         self.verbose = verbose
         if verbose and _partners.rank() == 0:
             print(f"anesi: {self._summary()}", flush=True)
@@ -107,6 +108,7 @@ class Knowledge(torch.nn.Module):
         torch.nn.Module.__init__(know)
         know._core = core
         know._partners_joined = _partners.join(core)
+        know._type = torch.float32
         know.verbose = verbose
         return know
 
@@ -246,7 +248,11 @@ class Knowledge(torch.nn.Module):
     def _learn(self, values: torch.Tensor, is_logits: bool, given: torch.Tensor | None) -> None:
         with torch.no_grad():
             beliefs = _partners.gathered(self._core.beliefs(values.detach(), is_logits, given))
-        self._core.learn(beliefs)
+        if self._core.learns_q:
+            self._core.learn(beliefs)
+        wrong = self._core.watch(beliefs)
+        if wrong is not None:
+            _partners.grow_together(self._core, wrong)
 
     # To ask.
 
@@ -402,7 +408,9 @@ class Knowledge(torch.nn.Module):
         if perception is not None:
             if example is None:
                 raise ValueError("save: perception is traced with an input; give one as `example`")
+            was_training = perception.training
             script = torch.jit.trace(perception.eval(), example)  # type: ignore[no-untyped-call]
+            perception.train(was_training)
         self._core.save(os.fspath(path))
         if script is not None:
             script.save(os.path.join(os.fspath(path), "perception.pt"))
@@ -416,15 +424,21 @@ class Knowledge(torch.nn.Module):
         """Takes up what :meth:`get_extra_state` gave. Knowledge must have been made in the same way."""
         if not isinstance(state, dict):
             raise TypeError(f"state: what state_dict() gave is expected, not {type(state).__name__}")
+        state = {name: tensor.cpu() for name, tensor in state.items()}
+        types = {tensor.dtype for name, tensor in state.items() if name.startswith("q.") and tensor.is_floating_point()}
+        self._compute_in(torch.float64 if torch.float64 in types else torch.float32)
         self._core.load_state(state)
 
     def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> Knowledge:
         # know.double() and know.float() say what q computes in. It stays on the CPU.
-        probe = fn(torch.zeros((), dtype=torch.float32))
-        if probe.dtype in (torch.float32, torch.float64):
-            self._core.to_double(probe.dtype == torch.float64)
+        self._compute_in(fn(torch.zeros((), dtype=self._type)).dtype)
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         return self
+
+    def _compute_in(self, dtype: torch.dtype) -> None:
+        if dtype in (torch.float32, torch.float64):  # in nothing less
+            self._type = dtype
+            self._core.to_double(dtype == torch.float64)
 
     def __deepcopy__(self, memo: Any) -> Knowledge:
         raise TypeError("Knowledge is not copied: share it, or save() and load() it")
@@ -504,7 +518,8 @@ class Knowledge(torch.nn.Module):
 
     def _join_late(self) -> None:
         """A process group that was set up after Knowledge was made."""
-        if not self._partners_joined:
+        if not self._partners_joined and _partners.together():
+            _partners.make_equal(self._core)
             self._partners_joined = _partners.join(self._core)
 
 

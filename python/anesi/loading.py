@@ -9,6 +9,7 @@ import torch
 
 from . import _core
 from .answers import Explanation, Prediction
+from .facts import Cnf
 from .function import Function
 from .knowledge import Knowledge, _count
 
@@ -80,6 +81,7 @@ def load(
     *,
     pointwise: bool = False,
     numpy: bool = False,
+    cnf: Cnf | None = None,
     data: str | os.PathLike[str] | None = None,
     verbose: bool = True,
 ) -> Knowledge | Run:
@@ -89,7 +91,7 @@ def load(
         path: the folder; of a run, or the ``model`` in it.
         function: the function that Knowledge was made from. It is not saved. Where a memory, tables or all its outputs
             were, it may be left out; those then stand for it.
-        pointwise, numpy: as for Knowledge.
+        pointwise, numpy, cnf: as for Knowledge. A formula is not saved.
         data: the folder with a task's data.
         verbose: print what happens by itself.
     """
@@ -106,5 +108,5 @@ def load(
     if function is not None:
         given = int(manifest["options"].get("knowledge.given", 0))
         ask = Function(function, len(manifest["outputs"]), given, pointwise, numpy)
-    core = _core.load(name, ask, manifest["worlds"], manifest["outputs"], say)
+    core = _core.load(name, ask, manifest["worlds"], manifest["outputs"], None if cnf is None else cnf._core, say)
     return Knowledge._of(core, verbose)

@@ -58,6 +58,8 @@ class Examples(torch.utils.data.Dataset[tuple[torch.Tensor, torch.Tensor]]):
     def _labels(self) -> torch.Tensor:
         if self.outputs is None:
             raise ValueError("these examples are not labelled with outputs; look at worlds")
+        if self.holds is not None or self.given is not None:
+            raise ValueError("these labels are more than outputs: take inputs(rows), and outputs, holds and given of the rows")
         return self.outputs
 
 

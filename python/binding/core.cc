@@ -60,9 +60,13 @@ bool has_nan(const torch::Tensor& values) {
   return values.scalar_type() == torch::kFloat64 ? has_nan_of<double>(values) : has_nan_of<float>(values);
 }
 
+// Minus infinity where something is not a number.
 double lowest(const torch::Tensor& log_probs) {
   const auto values = log_probs.detach().to(torch::kFloat64).contiguous();
   const auto* const begin = values.const_data_ptr<double>();
+  if (std::any_of(begin, begin + values.numel(), [](double value) { return std::isnan(value); })) {
+    return -std::numeric_limits<double>::infinity();
+  }
   return *std::min_element(begin, begin + values.numel());
 }
 
@@ -124,8 +128,11 @@ void Core::choose(const std::string& architecture, const std::optional<Choice>& 
     if (const auto* const found = problem->facts().find<FoundFacts>(); found == nullptr || !found->automaton) {
       knowledge_.watched.worlds = 0;
     }
+    watches_ = knowledge_.watched.worlds > 0;
     return;
   }
+  model.prediction->to(type_);  // whatever torch makes by default
+  if (model.explanation) model.explanation->to(type_);
   std::unique_ptr<BeliefPrior> prior;
   if (!model.prediction->multilinear()) {
     const auto choice = priors().find(options_->prior.kind).choose();
@@ -176,7 +183,7 @@ torch::Tensor Core::checked_given(const Asked& asked) const {
     throw UsageError(fmt::format("given: this function is told {} numbers besides the world", given_));
   }
   auto rows = as_rows(asked.given, asked.values.size(0), given_, "given");
-  check_values(rows, Space(given()), Allowed::kValues, "given");
+  check_values(rows, Space(given()), {}, "given");
   return rows;
 }
 
@@ -225,7 +232,9 @@ torch::Tensor Core::beliefs(const Asked& asked, torch::ScalarType type) const {
 torch::Tensor Core::checked_outputs(const torch::Tensor& outputs, std::int64_t batch, bool may_be_open) const {
   const auto& space = problem().outputs();
   auto rows = as_rows(outputs, batch, space.variables(), "outputs");
-  check_values(rows, space, may_be_open ? Allowed::kValuesOrUnset : Allowed::kValuesOrEnd, "outputs");
+  // Only where all worlds are gone through may an output end early.
+  const bool may_end = is_exact() && problem().facts().find<Automaton>() == nullptr;
+  check_values(rows, space, {.end = may_end, .unset = may_be_open}, "outputs");
   return rows;
 }
 
@@ -234,7 +243,7 @@ torch::Tensor Core::checked_worlds(const torch::Tensor& worlds, std::int64_t bat
   auto rows = as_rows(worlds, batch, space.variables(), "worlds");
   // In Python -1 stands for a variable that is not known.
   rows = rows.masked_fill(rows == -1, kUnset).contiguous();
-  check_values(rows, space, Allowed::kValuesOrUnset, "worlds");
+  check_values(rows, space, {.unset = true}, "worlds");
   return given.defined() ? torch::cat({given, rows}, 1) : rows;
 }
 
@@ -276,14 +285,16 @@ torch::Tensor Core::observed(const Asked& asked, const Observations& labels, boo
     believed = beliefs(asked, torch::kFloat64);
     result = observed_log_prob(knowledge_.model, believed, seen);
   }
-  if (must_be_possible && std::isinf(lowest(result))) {
-    const auto row = result.detach().isneginf().nonzero()[0][0].item<std::int64_t>();
-    const auto label = seen.outputs.defined() ? outputs_in_words(row_of(seen.outputs, row)) : std::string("world");
-    throw UsageError(asked.logits
-                         ? fmt::format("outputs: example {} is labelled {}, and no world gives that", row, label)
-                         : fmt::format("outputs: example {} is labelled {}, which these beliefs rule out", row, label));
-  }
-  return result;
+  if (!std::isinf(lowest(result))) return result;
+  // A world whose output is impossible is divided by nothing: not a number, and impossible as well.
+  const auto impossible = result.detach().isneginf().logical_or(result.detach().isnan());
+  if (!must_be_possible) return result.masked_fill(impossible, -std::numeric_limits<double>::infinity());
+  const auto row = impossible.nonzero()[0][0].item<std::int64_t>();
+  const auto label = seen.outputs.defined() ? outputs_in_words(row_of(seen.outputs, row)) : std::string("a world");
+  const auto* const why = seen.worlds.defined() ? "which contradicts what is told of its world, or these beliefs"
+                          : asked.logits        ? "and no world gives that"
+                                                : "which these beliefs rule out";
+  throw UsageError(fmt::format("outputs: example {} is labelled {}, {}", row, label, why));
 }
 
 torch::Tensor Core::log_prob(const Asked& asked, const Observations& seen) const {
@@ -302,13 +313,30 @@ std::optional<double> Core::learn(const torch::Tensor& beliefs) {
   const torch::AutoGradMode gradients(true);
   std::optional<double> loss;
   if (knowledge_.learns_q) loss = knowledge_.loss->learn(beliefs.detach(), options_->q.schedule.at(0, 1));
-  if (knowledge_.watched.worlds > 0 && beliefs.size(0) > 0) {
-    const auto worlds = worlds_to_watch(knowledge_, beliefs);
-    unwatched_ = unwatched_.defined() ? torch::cat({unwatched_, worlds}) : worlds;
-    // A function in Python is not called at every step: what it costs is mostly the call.
-    if (unwatched_.size(0) >= kWatchedAtOnce) watch_worlds(knowledge_, std::exchange(unwatched_, torch::Tensor()));
-  }
   return loss;
+}
+
+torch::Tensor Core::watch(const torch::Tensor& beliefs) {
+  if (knowledge_.watched.worlds == 0 || beliefs.size(0) == 0) return {};
+  const auto worlds = worlds_to_watch(knowledge_, beliefs);
+  unwatched_ = unwatched_.defined() ? torch::cat({unwatched_, worlds}) : worlds;
+  // A function in Python is not called at every step: what it costs is mostly the call.
+  if (unwatched_.size(0) < kWatchedAtOnce) return {};
+  const auto wrong = wrong_worlds(knowledge_, std::exchange(unwatched_, torch::Tensor()));
+  return wrong.size(0) > 0 ? wrong : torch::Tensor();
+}
+
+void Core::grow(const torch::Tensor& wrong) {
+  grow_memory(knowledge_, wrong);
+  choice_.reason = problem().facts().find<FoundFacts>()->summary;
+  choice_.facts = found_facts_of(problem());
+  choice_.certificate = {};  // it was about another memory
+}
+
+torch::Tensor Core::apply(const torch::Tensor& worlds) const {
+  const auto rows = as_rows(worlds, worlds.dim() > 0 ? worlds.size(0) : 0, problem().worlds().variables(), "worlds");
+  check_values(rows, problem().worlds(), {}, "worlds");
+  return problem().apply(rows);
 }
 
 Predictor Core::predictor_of(const std::shared_ptr<const Problem>& problem) const {
@@ -316,6 +344,19 @@ Predictor Core::predictor_of(const std::shared_ptr<const Problem>& problem) cons
                     .perception = std::make_shared<NoPerception>(),
                     .model = knowledge_.model,
                     .options = options_->eval});
+}
+
+torch::Tensor Core::is_possible(const torch::Tensor& beliefs, const torch::Tensor& outputs) const {
+  const torch::NoGradGuard no_gradients;
+  return knowledge_.model.prediction->log_prob({beliefs}, outputs).isneginf().logical_not();
+}
+
+void Core::require_possible(const torch::Tensor& beliefs, const torch::Tensor& outputs) const {
+  const auto impossible = is_possible(beliefs, outputs).logical_not();
+  if (!impossible.any().item<bool>()) return;
+  const auto row = impossible.nonzero()[0][0].item<std::int64_t>();
+  throw UsageError(fmt::format("outputs: no world that example {} believes in gives {}", row,
+                               outputs_in_words(row_of(outputs, row))));
 }
 
 Predictions Core::predict(const Asked& asked, std::int64_t top) const {
@@ -335,8 +376,11 @@ std::pair<torch::Tensor, torch::Tensor> Core::explain(const Asked& asked, const 
   const auto rows = outputs.defined() ? checked_outputs(outputs, batch) : torch::Tensor();
   auto worlds = torch::full({batch, top, problem().worlds().variables()}, kUnset, torch::kInt64);
   auto probability = torch::zeros({batch, top}, torch::kFloat64);
+  if (batch == 0) return {without_given(worlds, 2).slice(1, 0, 0), probability.slice(1, 0, 0)};
   const auto asks = predictor();
+  const auto possible = rows.defined() ? is_possible(believed, rows) : torch::ones({batch}, torch::kBool);
   for (std::int64_t row = 0; row < batch; ++row) {
+    if (!possible[row].item<bool>()) continue;
     ExplainRequest request{.top = top};
     if (rows.defined()) request.output = values_of(rows[row]);
     const auto explanation = asks.explain(believed.slice(0, row, row + 1), request);
@@ -349,15 +393,16 @@ std::pair<torch::Tensor, torch::Tensor> Core::explain(const Asked& asked, const 
                                                                : found.probability;
     }
   }
-  const auto found = probability.gt(0).sum(1).max();
-  const auto filled = batch == 0 ? 0 : found.item<std::int64_t>();
+  const auto filled = probability.gt(0).sum(1).max().item<std::int64_t>();
   return {without_given(worlds, 2).slice(1, 0, filled), probability.slice(1, 0, filled)};
 }
 
 torch::Tensor Core::marginals(const Asked& asked, const torch::Tensor& outputs) const {
   const WithoutAutocast full_precision;
   const auto believed = precise_beliefs(asked).detach();
-  const auto result = predictor().marginals(believed, checked_outputs(outputs, believed.size(0)));
+  const auto rows = checked_outputs(outputs, believed.size(0));
+  require_possible(believed, rows);
+  const auto result = predictor().marginals(believed, rows);
   return without_given(result, 1).slice(2, 0, largest_seen_);
 }
 
@@ -366,8 +411,9 @@ torch::Tensor Core::sample(const Asked& asked, const torch::Tensor& outputs, std
   const WithoutAutocast full_precision;
   const torch::NoGradGuard no_gradients;
   const auto believed = precise_beliefs(asked);
-  return without_given(predictor().sample(believed, checked_outputs(outputs, believed.size(0)), count, seeded(seed)),
-                       2);
+  const auto rows = checked_outputs(outputs, believed.size(0));
+  require_possible(believed, rows);
+  return without_given(predictor().sample(believed, rows, count, seeded(seed)), 2);
 }
 
 std::pair<torch::Tensor, torch::Tensor> Core::most_probable(const Asked& asked, const torch::Tensor& outputs) const {
@@ -395,8 +441,13 @@ CheckFigures Core::check(const Asked& asked, std::int64_t samples) const {
   if (figures.beliefs == 0) throw UsageError("check: there are no beliefs to look at");
   const auto generator = seeded(knowledge_.seed);
   auto& prediction = *knowledge_.model.prediction;
-  figures.bound = certify_facts(problem(), {worlds_of_beliefs(believed), "the beliefs that were given"},
-                                std::max<std::int64_t>(100, samples * figures.beliefs), generator);
+  if (!knowledge_.learns_q) {
+    const bool of_each = problem().facts().find<Automaton>() == nullptr;
+    const std::string of =
+        of_each ? "the beliefs that were given, each output by itself" : "the beliefs that were given";
+    figures.bound = certify_facts(problem(), {worlds_of_beliefs(believed), of},
+                                  std::max<std::int64_t>(100, samples * figures.beliefs), generator);
+  }
   if (knowledge_.learns_q) {
     if (prediction.multilinear()) {
       figures.multilinear = certify(prediction, problem(), believed, std::max<std::int64_t>(2, samples), generator);
@@ -422,6 +473,28 @@ std::vector<RecordedStep> Core::record(const Asked& asked, const std::vector<std
   const WithoutAutocast full_precision;
   const torch::NoGradGuard no_gradients;
   return predictor().record(precise_beliefs(asked), output, world);
+}
+
+void check_told_facts(const Problem& problem) {
+  const auto& worlds = problem.worlds();
+  const auto* const cnf = problem.facts().find<Cnf>();
+  if (cnf != nullptr && !cnf->fits(worlds, problem.outputs())) {
+    throw UsageError("cnf: it is of other variables or domains than worlds and outputs");
+  }
+  const auto* const automaton = problem.facts().find<Automaton>();
+  if (automaton == nullptr) return;
+  if (const auto complaint = automaton->reading().complaint(worlds, problem.outputs()); !complaint.empty()) {
+    throw UsageError("automaton: " + complaint);
+  }
+  constexpr std::int64_t kAsked = 200;
+  const auto drawn = uniform_worlds(worlds, kAsked, seeded(0));
+  const auto expected = problem.apply(drawn), said = automaton->run(drawn);
+  const auto differ = (expected != said).any(1);
+  if (!differ.any().item<bool>()) return;
+  const auto row = differ.nonzero()[0][0].item<std::int64_t>();
+  throw UsageError(fmt::format("automaton: it gives {} for the world {}, and the function {}",
+                               outputs_in_words(row_of(said, row)), outputs_in_words(row_of(drawn, row)),
+                               outputs_in_words(row_of(expected, row))));
 }
 
 double Core::seconds_in_cpp(const torch::Tensor& logits, const torch::Tensor& outputs, std::int64_t times) const {

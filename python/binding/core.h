@@ -63,7 +63,7 @@ class Core {
   std::vector<std::int64_t> given() const;
   const Choice& choice() const { return choice_; }
   bool is_exact() const { return knowledge_.model.architecture == kExactArchitecture; }
-  bool learns() const { return knowledge_.learns_q || knowledge_.watched.worlds > 0; }
+  bool learns() const { return knowledge_.learns_q || watches_; }
   bool learns_q() const { return knowledge_.learns_q; }
   std::int64_t grown() const { return knowledge_.grown; }
   std::shared_ptr<const Automaton> automaton() const { return knowledge_.problem->facts().share<Automaton>(); }
@@ -75,9 +75,16 @@ class Core {
   torch::Tensor log_prob(const Asked& asked, const Observations& seen) const;
   // Minus the mean of it, a scalar. Throws UsageError where one is impossible.
   torch::Tensor loss(const Asked& asked, const Observations& seen) const;
-  // Algorithm 1 once, and a look at whether a memory that was found still gives what c does; beliefs are those of
-  // beliefs(), of all partners where there are such. The loss of q's update; empty where q does not learn.
+  // Algorithm 1 once; beliefs are those of beliefs(), of all partners where there are such. The loss of q's update;
+  // empty where q does not learn.
   std::optional<double> learn(const torch::Tensor& beliefs);
+  // Whether a memory that was found still gives what c does, on a few worlds of these beliefs: those on which it does
+  // not, or undefined. c is asked every few calls.
+  torch::Tensor watch(const torch::Tensor& beliefs);
+  // Finds the memory again with those.
+  void grow(const torch::Tensor& wrong);
+  // c of worlds that begin with what is given. Throws UsageError where they are none.
+  torch::Tensor apply(const torch::Tensor& worlds) const;
 
   Predictions predict(const Asked& asked, std::int64_t top) const;
   // The most probable worlds behind outputs, int64 [batch, found, variables], and their probabilities [batch, found],
@@ -115,6 +122,9 @@ class Core {
   InferenceModel make(const Problem& problem, const std::string& architecture) const;
   Predictor predictor() const { return predictor_of(knowledge_.problem); }
   Predictor predictor_of(const std::shared_ptr<const Problem>& problem) const;
+  // bool [batch]: whether some world gives each output.
+  torch::Tensor is_possible(const torch::Tensor& beliefs, const torch::Tensor& outputs) const;
+  void require_possible(const torch::Tensor& beliefs, const torch::Tensor& outputs) const;
   torch::ScalarType type_for(const Asked& asked) const;
   // For questions, where a millisecond does not matter: as exact as can be.
   torch::Tensor precise_beliefs(const Asked& asked) const {
@@ -135,6 +145,7 @@ class Core {
   Knowledge knowledge_;
   Choice choice_;
   torch::ScalarType type_ = torch::kFloat32;
+  bool watches_ = false;     // whether a memory was watched at first; it may not be any more
   torch::Tensor unwatched_;  // worlds that the memory and c are to be compared on, int64; undefined: none
   std::vector<std::int64_t> seen_domains_;  // of the variables that perception sees
   std::int64_t largest_seen_ = 0;           // of those domains
@@ -144,5 +155,9 @@ class Core {
 // Throws Error where none of these was saved.
 std::unique_ptr<Core> load_core(const std::filesystem::path& directory, std::shared_ptr<const Problem> problem,
                                 Say say);
+
+// Throws UsageError where a fact that was told is of other spaces than the problem's, or an automaton gives other
+// outputs.
+void check_told_facts(const Problem& problem);
 
 }  // namespace anesi::python

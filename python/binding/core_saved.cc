@@ -1,6 +1,7 @@
 // What outlives a Core: its state, for whoever resumes, and a saved model.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "anesi/core/error.h"
@@ -56,6 +57,7 @@ NamedTensors Core::state() const {
   if (knowledge_.learns_q) add_with_prefix(state, "loss.", knowledge_.loss->state());
   state["generator"] = knowledge_.generator.get_state();
   state["grown"] = torch::tensor(knowledge_.grown, torch::kInt64);
+  state["watching"] = torch::tensor(knowledge_.watched.worlds, torch::kInt64);
   if (unwatched_.defined()) state["unwatched"] = unwatched_;
   add_with_prefix(state, "found.", found_facts_of(problem()));
   state["reason"] = text_tensor(choice_.reason);
@@ -64,7 +66,7 @@ NamedTensors Core::state() const {
 }
 
 void Core::load_state(const NamedTensors& state) {
-  for (const char* name : {"generator", "grown", "reason", "architecture"}) {
+  for (const char* name : {"generator", "grown", "watching", "reason", "architecture"}) {
     if (!state.contains(name)) throw UsageError(fmt::format("state: {} is missing; it is not a Knowledge's", name));
   }
   const auto architecture = text_of(state.at("architecture"));
@@ -76,6 +78,7 @@ void Core::load_state(const NamedTensors& state) {
   if (!facts.empty() && is_exact()) {
     choice_.facts = copied(facts);
     choice_.reason = text_of(state.at("reason"));
+    if (state.at("grown").item<std::int64_t>() > 0) choice_.certificate = {};
     auto problem = with_found_facts(knowledge_.problem, choice_.facts, choice_.reason);
     take_memory(knowledge_, std::move(problem));
   }
@@ -83,6 +86,7 @@ void Core::load_state(const NamedTensors& state) {
   if (knowledge_.learns_q) knowledge_.loss->load_state(with_prefix(state, "loss."));
   knowledge_.generator.set_state(state.at("generator"));
   knowledge_.grown = state.at("grown").item<std::int64_t>();
+  knowledge_.watched.worlds = state.at("watching").item<std::int64_t>();
   unwatched_ = state.contains("unwatched") ? state.at("unwatched").clone() : torch::Tensor();
 }
 
@@ -91,9 +95,15 @@ void Core::save(const std::filesystem::path& directory) const {
   details.options[kGivenOption] = std::to_string(given_);
   auto problem = knowledge_.problem;
   const auto points = problem->worlds().points();
+  // A memory that was told is saved like one that was found.
+  if (problem->facts().find<Automaton>() != nullptr) {
+    auto told = FoundFacts{.summary = choice_.reason};
+    if (const auto* const found = problem->facts().find<FoundFacts>()) told = *found;
+    told.automaton = true;
+    problem = with(problem, told);
+  }
   // All that a small function does, so that it need not be brought again.
-  if (problem->facts().find<Automaton>() == nullptr && problem->facts().find<OutputTables>() == nullptr &&
-      points <= kMostWorldsSaved) {
+  if (is_exact() && problem->facts().find<Automaton>() == nullptr && points <= kMostWorldsSaved) {
     const auto outputs = problem->apply(points_of(problem->worlds()));
     if ((outputs >= 0).all().item<bool>()) {
       OutputTables tables;
@@ -136,7 +146,10 @@ std::unique_ptr<Core> load_core(const std::filesystem::path& directory, std::sha
                              Choice{.architecture = saved.architecture,
                                     .reason = saved.found.empty() ? saved.architecture : saved.found,
                                     .facts = std::move(found)});
-  load_model_tensors(core->knowledge_.model, load_q(directory, saved.architecture), directory.string());
+  const auto weights = load_q(directory, saved.architecture);
+  const auto is_wide = [](const auto& entry) { return entry.second.scalar_type() == torch::kFloat64; };
+  if (std::ranges::any_of(weights, is_wide)) core->to(torch::kFloat64);
+  load_model_tensors(core->knowledge_.model, weights, directory.string());
   return core;
 }
 

@@ -25,8 +25,8 @@ void check_values(const torch::Tensor& rows, const Space& space, Allowed allowed
   for (std::int64_t row = 0; row < rows.size(0); ++row) {
     for (std::int64_t variable = 0; variable < variables; ++variable, ++value) {
       if (*value >= 0 && *value < space.domain(variable)) continue;
-      if (allowed == Allowed::kValuesOrUnset && *value == kUnset) continue;
-      if (allowed == Allowed::kValuesOrEnd && *value == kNone && variable > 0) continue;
+      if (allowed.unset && *value == kUnset) continue;
+      if (allowed.end && *value == kNone && variable > 0) continue;
       throw UsageError(fmt::format("{}: example {} has {} at variable {}, which has the values 0 to {}", name, row,
                                    *value, variable, space.domain(variable) - 1));
     }

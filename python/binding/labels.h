@@ -16,8 +16,10 @@ std::string shape_of(const torch::Tensor& tensor);
 // them, where the shape is another or they are no whole numbers.
 torch::Tensor as_rows(const torch::Tensor& values, std::int64_t batch, std::int64_t variables, const char* name);
 
-// Whether a label may leave variables open, end early, or neither.
-enum class Allowed { kValues, kValuesOrEnd, kValuesOrUnset };
+// What a label may be besides values: kNone past its end, kUnset where a variable is open.
+struct Allowed {
+  bool end = false, unset = false;
+};
 
 // Throws UsageError, which names the example and the variable, where a value lies outside its space.
 void check_values(const torch::Tensor& rows, const Space& space, Allowed allowed, const char* name);

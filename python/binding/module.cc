@@ -1,16 +1,19 @@
 // anesi._core: the library as the Python package uses it. Users meet python/anesi/*.py, never this.
 //
 // The lock is let go wherever something is computed: a backward pass in C++ that held it would wait for itself.
+#include <fmt/format.h>
 #include <torch/extension.h>
 
 #include "anesi/core/build.h"
 #include "anesi/core/error.h"
+#include "anesi/core/index.h"
 #include "anesi/discover/drawing.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/exact/cnf.h"
 #include "anesi/perception/pooled_relu.h"
 #include "anesi/run/load_run.h"
 #include "core.h"
+#include "labels.h"
 #include "python_function.h"
 
 namespace anesi::python {
@@ -108,6 +111,7 @@ std::unique_ptr<Core> make_core(const py::object& ask, const std::vector<std::in
   if (automaton) facts.with(std::shared_ptr<const Automaton>(automaton));
   if (cnf) facts.with(std::shared_ptr<const Cnf>(cnf));
   problem = with_facts(problem, facts);
+  check_told_facts(*problem);
   const auto choice = choice_from(chosen);
   auto speak = say_to(say);
   const py::gil_scoped_release release;
@@ -142,8 +146,25 @@ py::list steps_of(const Automaton& automaton) {
   return steps;
 }
 
+// Worlds are checked: the machine itself trusts them.
+torch::Tensor run_on(const Automaton& automaton, const torch::Tensor& worlds) {
+  std::vector<std::int64_t> domains(automaton.reading().read().size());
+  for (const auto& step : automaton.reading().steps()) {
+    for (std::size_t place = 0; place < step.reads.size(); ++place) {
+      domains[as_size(step.reads[place])] = automaton.reading().kind(step.kind).read_domains[place];
+    }
+  }
+  const Space space(std::move(domains));
+  const auto rows = as_rows(worlds, worlds.dim() > 0 ? worlds.size(0) : 0, space.variables(), "worlds");
+  check_values(rows, space, {}, "worlds");
+  return automaton.run(rows);
+}
+
 py::dict table_of(const Automaton& automaton, std::int64_t kind) {
   using namespace py::literals;
+  if (kind < 0 || kind >= automaton.reading().kinds()) {
+    throw UsageError(fmt::format("kind: 0 to {} is expected, not {}", automaton.reading().kinds() - 1, kind));
+  }
   const auto& table = automaton.table(kind);
   return py::dict("states"_a = table.states, "next_states"_a = table.next_states, "emits"_a = table.emits,
                   "next"_a = table.next);
@@ -157,7 +178,7 @@ void bind_facts(py::module_& module) {
       .def_property_readonly("widths", &Automaton::widths)
       .def_property_readonly("steps", &steps_of)
       .def("table", &table_of)
-      .def("run", &Automaton::run, Released())
+      .def("run", &run_on, Released())
       .def("svg", [](const Automaton& automaton, const std::string& title) {
         return draw_automaton(automaton, {.title = title});
       });
@@ -187,9 +208,7 @@ void bind_core(py::module_& module) {
       .def_property_readonly("grown", &Core::grown)
       .def_property_readonly("automaton",
                              [](const Core& core) { return std::const_pointer_cast<Automaton>(core.automaton()); })
-      .def(
-          "apply", [](const Core& core, const torch::Tensor& worlds) { return core.problem().apply(worlds); },
-          Released())
+      .def("apply", &Core::apply, Released())
       .def(
           "beliefs",
           [](const Core& core, const torch::Tensor& values, bool logits, const MaybeTensor& given) {
@@ -211,6 +230,14 @@ void bind_core(py::module_& module) {
           },
           Released())
       .def("learn", &Core::learn, Released())
+      .def(
+          "watch",
+          [](Core& core, const torch::Tensor& beliefs) {
+            const auto wrong = core.watch(beliefs);
+            return wrong.defined() ? MaybeTensor(wrong) : std::nullopt;
+          },
+          Released())
+      .def("grow", &Core::grow, Released())
       .def(
           "predict",
           [](const Core& core, const torch::Tensor& values, bool logits, const MaybeTensor& given, std::int64_t top) {
@@ -256,14 +283,17 @@ void bind_core(py::module_& module) {
                      function(tensor);
                    }});
       });
-  module.def("load", [](const std::string& path, const py::object& ask, const std::vector<std::int64_t>& worlds,
-                        const std::vector<std::int64_t>& outputs, const py::object& say) {
-    std::shared_ptr<const Problem> problem;
-    if (!ask.is_none()) problem = std::make_shared<PythonProblem>(Space(worlds), Space(outputs), ask);
-    auto speak = say_to(say);
-    const py::gil_scoped_release release;
-    return std::shared_ptr<Core>(load_core(path, problem, std::move(speak)));
-  });
+  module.def("load",
+             [](const std::string& path, const py::object& ask, const std::vector<std::int64_t>& worlds,
+                const std::vector<std::int64_t>& outputs, const std::shared_ptr<Cnf>& cnf, const py::object& say) {
+               std::shared_ptr<const Problem> problem;
+               if (!ask.is_none()) problem = std::make_shared<PythonProblem>(Space(worlds), Space(outputs), ask);
+               if (problem && cnf) problem = with(problem, std::shared_ptr<const Cnf>(cnf));
+               if (problem) check_told_facts(*problem);
+               auto speak = say_to(say);
+               const py::gil_scoped_release release;
+               return std::shared_ptr<Core>(load_core(path, problem, std::move(speak)));
+             });
   module.def("read_manifest", [](const std::string& path) {
     using namespace py::literals;
     const auto saved = read_saved_model(path);

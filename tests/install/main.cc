@@ -38,7 +38,7 @@ void predict_alarm(const std::string& folder) {
     output[0] = std::count(bands.begin(), bands.end(), 2) >= 2 ? 1 : 0;
   });
   const auto predictor = anesi::load_predictor(
-      folder, alarm, [&] { return anesi::load_scripted_perception(folder + "/perception.pt"); });
+      folder, alarm, [&] { return anesi::load_scripted_perception(folder + "/perception.pt", alarm->worlds()); });
   const auto beliefs = predictor.beliefs(torch::ones({1, 3, 8}));
   const auto on = torch::ones({1, 1}, torch::kInt64);
   std::printf("alarm with probability %.6f\n",
