@@ -28,10 +28,11 @@ class LeNet(torch.nn.Module):
         self.features.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
+        # Tracing and compiling look at layers, not into other libraries.
+        if torch.jit.is_tracing() or torch.compiler.is_compiling():  # type: ignore[attr-defined, no-untyped-call]
+            return self._in_layers(images)
         if images.dim() != 4 or images.shape[2:] != (28, 28):
             raise ValueError(f"LeNet: images of shape {tuple(images.shape)}, expected (batch, variables, 28, 28)")
-        if torch.jit.is_tracing() or torch.compiler.is_compiling():  # they look at layers, not into other libraries
-            return self._in_layers(images)
         return _core.lenet(images, list(self.parameters()))
 
     def _in_layers(self, images: torch.Tensor) -> torch.Tensor:
