@@ -9,9 +9,11 @@ function(anesi_fetch_headers target package repository commit)
   set(sources ${PROJECT_BINARY_DIR}/fetched/${commit})
   if(ANESI_FETCH AND NOT EXISTS ${sources}/include)
     message(STATUS "fetching ${repository}")
+    file(MAKE_DIRECTORY ${sources})
     foreach(step "init" "fetch;--depth;1;${repository};${commit}" "checkout;${commit}")
-      file(MAKE_DIRECTORY ${sources})
-      execute_process(COMMAND git ${step} WORKING_DIRECTORY ${sources} TIMEOUT 120 OUTPUT_QUIET ERROR_QUIET)
+      # Told where its repository is, git touches no other that the build tree may lie in.
+      execute_process(COMMAND git --git-dir=${sources}/.git --work-tree=${sources} ${step}
+                      TIMEOUT 120 OUTPUT_QUIET ERROR_QUIET)
     endforeach()
   endif()
   if(EXISTS ${sources}/include)

@@ -31,5 +31,6 @@ elseif(python_torch OR NOT SKBUILD)
   find_package(Torch QUIET HINTS ${python_torch})
 endif()
 if(NOT Torch_FOUND)  # a message that begins with a space stays on one line
-  message(FATAL_ERROR " anesi needs torch in Python's environment: pip install ${torch_wanted}")
+  message(FATAL_ERROR " anesi needs torch in Python's environment: pip install ${torch_wanted}"
+                      " (with another installer than pip, turn build isolation off)")
 endif()

@@ -5,6 +5,7 @@
 #include "anesi/check/model_check.h"
 #include "anesi/check/problem_check.h"
 #include "anesi/core/beliefs.h"
+#include "anesi/core/build.h"
 #include "anesi/core/given.h"
 #include "anesi/core/rows.h"
 #include "anesi/core/score.h"
@@ -194,6 +195,7 @@ TEST_F(ProblemCheck, FindsAFalsePruner) {
 }
 
 TEST_F(ProblemCheck, FindsAFalseFormula) {
+  if (!this_build().cadical) GTEST_SKIP() << "built without CaDiCaL";
   auto cnf = *honest_->facts().find<Cnf>();
   EXPECT_EQ(bad_ones(*with(silent_, cnf)), "");
   cnf.add({-cnf.world(0, 5)});

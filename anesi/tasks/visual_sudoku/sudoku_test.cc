@@ -4,6 +4,7 @@
 
 #include "anesi/check/problem_check.h"
 #include "anesi/core/beliefs.h"
+#include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/core/seeded.h"
 #include "anesi/exact/circuit.h"
@@ -44,7 +45,7 @@ TEST(Sudoku, SaysWhichPairsAreEqual) {
 // Whatever it tells of itself is true of it.
 TEST(Sudoku, PassesTheDoctor) {
   const auto findings = check_problem(Sudoku(4));
-  EXPECT_EQ(findings.size(), 8U);
+  EXPECT_EQ(findings.size(), this_build().cadical ? 8U : 7U);  // it has a pruner by SAT
   for (const auto& finding : findings) EXPECT_TRUE(finding.good) << finding.name << ": " << finding.words;
 }
 
