@@ -19,6 +19,8 @@ void require_whole_numbers(const torch::Tensor& values, const char* name) {
 
 std::string shape_of(const torch::Tensor& tensor) { return fmt::format("({})", fmt::join(tensor.sizes(), ", ")); }
 
+std::string in_words(Values output) { return fmt::format("[{}]", fmt::join(output, ", ")); }
+
 void check_values(const torch::Tensor& rows, const Space& space, Allowed allowed, const char* name) {
   const auto variables = space.variables();
   const auto* value = rows.const_data_ptr<std::int64_t>();

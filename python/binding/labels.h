@@ -12,6 +12,9 @@ namespace anesi::python {
 // "(2, 3)"
 std::string shape_of(const torch::Tensor& tensor);
 
+// "[0, 4]"
+std::string in_words(Values output);
+
 // int64 [batch, variables] on the CPU; where there is one variable, [batch] will do. Throws UsageError, which names
 // them, where the shape is another or they are no whole numbers.
 torch::Tensor as_rows(const torch::Tensor& values, std::int64_t batch, std::int64_t variables, const char* name);
