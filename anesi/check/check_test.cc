@@ -16,7 +16,7 @@
 #include "anesi/exact/exact_model.h"
 #include "anesi/losses/amortized.h"
 #include "anesi/models/transducer.h"
-#include "anesi/predict/asked_output.h"
+#include "anesi/core/asked_output.h"
 #include "anesi/predict/renaming.h"
 #include "anesi/priors/certain.h"
 #include "anesi/priors/fixed_dirichlet.h"

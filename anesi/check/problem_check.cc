@@ -20,7 +20,7 @@
 #include "anesi/models/reading_order.h"
 #include "anesi/models/trace.h"
 #include "anesi/models/variable_pairs.h"
-#include "anesi/predict/asked_output.h"
+#include "anesi/core/asked_output.h"
 #include "anesi/predict/renaming.h"
 #include "anesi/pruners/sat_pruner.h"
 #include "anesi/search/propagation.h"
@@ -162,7 +162,7 @@ Finding random_walks(const Problem& problem, const Pruner& pruner, const torch::
 // At a whole world, changing one variable must be allowed exactly where it leaves the output as it is.
 Finding check_formula(const Problem& problem, const Cnf& cnf, const torch::Tensor& worlds,
                       const torch::Tensor& outputs) {
-  if (!cnf.fits(problem.worlds(), problem.outputs())) {
+  if (!cnf.encoding().fits(problem.worlds(), problem.outputs())) {
     return {"formula", false, "is over other worlds or outputs than the problem's"};
   }
   if (!this_build().cadical) return {"formula", true, "not compared with c: anesi was built without CaDiCaL"};

@@ -16,7 +16,7 @@
 #include "anesi/discover/discover.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/exact/found_facts.h"
-#include "anesi/predict/asked_output.h"
+#include "anesi/core/asked_output.h"
 #include "anesi/priors/fixed_dirichlet.h"
 #include "anesi/pruners/learned_pruning.h"
 #include "anesi/search/consistent_worlds.h"

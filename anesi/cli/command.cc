@@ -73,6 +73,13 @@ std::string evaluation_table(const Evaluation& evaluation, const std::string& sp
   if (evaluation.decided) {
     text += fmt::format("decided by score and threshold: {} right\n", percent(*evaluation.decided));
   }
+  const auto structured = [&](const char* name, const std::optional<Evaluation::Structured>& score) {
+    if (!score) return;
+    text += fmt::format("{:<36}{} exact match, {} of variables, {} satisfied\n", name, percent(score->exact_match),
+                        percent(score->per_variable), percent(score->satisfied));
+  };
+  structured("most likely world:", evaluation.believed);
+  structured("most probable under the constraint:", evaluation.constrained);
   if (evaluation.explanation) {
     text +=
         fmt::format("explanations: {} of world variables right; {} of {} sampled worlds give the predicted output\n",
@@ -88,6 +95,11 @@ std::string describe_prediction(const Predictor& predictor, const Presentation& 
   const auto beliefs = predictor.beliefs(batch.inputs);
   const auto predicted = predictor.predict(beliefs, 1, seen.given);
   const auto read = presentation.world(values_of(predicted.worlds[0])), label = presentation.label(seen);
+  if (predicted.constrained.defined() && seen.worlds.defined()) {
+    const bool right = torch::equal(predicted.constrained, seen.worlds);
+    return fmt::format("{} {}: read {}, under the constraint {}, label {}", right ? "right" : "wrong", index, read,
+                       presentation.world(values_of(predicted.constrained[0])), label);
+  }
   if (!predictor.chooses()) {
     const auto share = predictor.model().prediction->log_prob(beliefs, seen.outputs).exp().item<double>();
     return fmt::format("{}: read {}, {} with {:.1f} %, label {}", index, read,

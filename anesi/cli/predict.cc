@@ -8,7 +8,7 @@
 #include "anesi/core/seeded.h"
 #include "anesi/discover/discover.h"
 #include "anesi/exact/exact_model.h"
-#include "anesi/predict/asked_output.h"
+#include "anesi/core/asked_output.h"
 
 namespace anesi::cli {
 namespace {
@@ -70,6 +70,12 @@ void predict(const PredictFlags& flags) {
   if (const auto* const asked = run.predictor.problem().facts().find<AskedOutput>()) {
     // A q that cannot choose can still say how likely this output is.
     if (!run.predictor.chooses()) show(asked->output, predicted.asked.item<double>());
+    if (predicted.constrained.defined()) {
+      const auto constrained = values_of(predicted.constrained[0]);
+      json["constrained"] = {{"text", shown.world(constrained)}, {"world", constrained}};
+      text += fmt::format("most probable world for \"{}\":\n{}\n", shown.output(asked->output),
+                          shown.layout(constrained));
+    }
     if (predicted.holds.defined()) {
       const auto share = predicted.holds.item<double>();
       json["decided"] = {{"text", shown.output(asked->output)}, {"probability", share}};

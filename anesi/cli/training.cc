@@ -51,6 +51,13 @@ class RunObserver final : public TrainingObserver {
                                 progress.q_loss, 100 * evaluation->neural, progress.seconds));
       return;
     }
+    if (evaluation->constrained) {
+      display_.line(fmt::format(
+          "epoch {:>3}/{}  loss {:.4f}  exact match {:.2f} %, satisfied {:.1f} %  under the constraint {:.2f} %  {:.1f} s",
+          progress.epoch, progress.epochs, progress.loss, 100 * evaluation->believed->exact_match,
+          100 * evaluation->believed->satisfied, 100 * evaluation->constrained->exact_match, progress.seconds));
+      return;
+    }
     display_.line(
         fmt::format("epoch {:>3}/{}  loss {:.4f}  symbolic {:.2f} %{}  per variable {:.2f} %  {:.1f} s", progress.epoch,
                     progress.epochs, progress.loss, 100 * evaluation->symbolic,

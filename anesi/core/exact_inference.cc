@@ -1,5 +1,7 @@
 #include "anesi/core/exact_inference.h"
 
+#include "anesi/core/error.h"
+
 namespace anesi {
 
 torch::Tensor ExactInference::marginals(const torch::Tensor& beliefs, const torch::Tensor& outputs) const {
@@ -9,6 +11,10 @@ torch::Tensor ExactInference::marginals(const torch::Tensor& beliefs, const torc
   const auto variable = beliefs.detach().to(torch::kFloat64).clone().requires_grad_(true);
   const auto total = log_prob(variable, outputs.clone()).sum();
   return (variable * torch::autograd::grad({total}, {variable})[0]).detach();
+}
+
+torch::Tensor ExactInference::entropy(const torch::Tensor&, const torch::Tensor&) const {
+  throw UsageError("the entropy of worlds needs a circuit: set exact.method=circuit");
 }
 
 }  // namespace anesi

@@ -3,7 +3,7 @@
 //   p(y|P) = sum over the worlds w with c(w) = y of p(w|P)      and      p(w|y,P) = p(w|P) [c(w) = y] / p(y|P)
 //
 // #P-hard in general, but at hand for small problems (exact/enumerate.h), problems with a finite memory
-// (exact/automaton_inference.h) and formulas that compile (exact/circuit.h). They say how good an approximation is, and
+// (exact/automaton_inference.h) and formulas that compile (exact/circuit_inference.h). They say how good an approximation is, and
 // they are a baseline: the exact loss.
 #pragma once
 
@@ -35,6 +35,10 @@ class ExactInference {
   // p(w_i = v | y, P), double [batch, worlds, domain]. Default: P_i(v) times the gradient of log p(y|P), which it is
   // because p(y|P) is linear in each P_i.
   virtual torch::Tensor marginals(const torch::Tensor& beliefs, const torch::Tensor& outputs) const;
+
+  // The entropy of p(w|y,P) in nats, double [batch]. Differentiable in the beliefs. Default: throws UsageError, for only
+  // circuits know it.
+  virtual torch::Tensor entropy(const torch::Tensor& beliefs, const torch::Tensor& outputs) const;
 };
 
 }  // namespace anesi

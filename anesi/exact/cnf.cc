@@ -2,9 +2,19 @@
 
 namespace anesi {
 
+bool Encoding::fits(const Space& world_space, const Space& output_space) const {
+  const auto shape_of = [](const Literals& literals) {
+    std::vector<std::int64_t> domains;
+    for (const auto& values : literals) domains.push_back(static_cast<std::int64_t>(values.size()));
+    return domains;
+  };
+  const auto output_domains = is_constraint() ? std::vector<std::int64_t>{2} : shape_of(outputs);
+  return shape_of(worlds) == world_space.domains() && output_domains == output_space.domains();
+}
+
 Cnf::Cnf(const Space& worlds, const Space& outputs) {
-  worlds_ = add_space(worlds);
-  outputs_ = add_space(outputs);
+  encoding_.worlds = add_space(worlds);
+  encoding_.outputs = add_space(outputs);
 }
 
 void Cnf::exactly_one(const std::vector<int>& literals) {
@@ -14,14 +24,8 @@ void Cnf::exactly_one(const std::vector<int>& literals) {
   }
 }
 
-std::vector<std::int64_t> Cnf::shape_of(const Literals& literals) {
-  std::vector<std::int64_t> domains;
-  for (const auto& values : literals) domains.push_back(static_cast<std::int64_t>(values.size()));
-  return domains;
-}
-
-Cnf::Literals Cnf::add_space(const Space& space) {
-  Literals literals;
+Encoding::Literals Cnf::add_space(const Space& space) {
+  Encoding::Literals literals;
   for (const auto domain : space.domains()) {
     auto& values = literals.emplace_back();
     if (domain == 2) {

@@ -12,19 +12,39 @@
 
 namespace anesi {
 
+// Which literals of a formula stand for the values of worlds and outputs. Exactly one of a variable's is true. A
+// variable of two values may share one propositional variable between them: {-7, 7}.
+struct Encoding {
+  using Literals = std::vector<std::vector<int>>;  // [variable][value]
+  Literals worlds = {};
+  // None where the formula is a constraint: its models are the worlds whose one output is 1, all others have 0.
+  Literals outputs = {};
+
+  bool is_constraint() const { return outputs.empty(); }
+  int world(std::int64_t variable, std::int64_t value) const { return at(worlds, variable, value); }
+  int output(std::int64_t variable, std::int64_t value) const { return at(outputs, variable, value); }
+  // Whether it is over variables of these domains.
+  bool fits(const Space& world_space, const Space& output_space) const;
+
+ private:
+  static int at(const Literals& literals, std::int64_t variable, std::int64_t value) {
+    return literals[static_cast<std::size_t>(variable)][static_cast<std::size_t>(value)];
+  }
+};
+
 // A fact: buys a pruner by SAT solving and exact inference by compilation.
 class Cnf {
  public:
   // One literal for each value of each variable, exactly one of which is true. A variable of two values takes a single
   // propositional variable: value 1 is its positive, value 0 its negative literal.
   Cnf(const Space& worlds, const Space& outputs);
+  // A formula that is there, over variables 1 to `variables`.
+  Cnf(Encoding encoding, int variables, std::vector<std::vector<int>> clauses)
+      : variables_(variables), clauses_(std::move(clauses)), encoding_(std::move(encoding)) {}
 
-  int world(std::int64_t variable, std::int64_t value) const { return at(worlds_, variable, value); }
-  int output(std::int64_t variable, std::int64_t value) const { return at(outputs_, variable, value); }
-  // Whether it is over variables of these domains.
-  bool fits(const Space& worlds, const Space& outputs) const {
-    return shape_of(worlds_) == worlds.domains() && shape_of(outputs_) == outputs.domains();
-  }
+  const Encoding& encoding() const { return encoding_; }
+  int world(std::int64_t variable, std::int64_t value) const { return encoding_.world(variable, value); }
+  int output(std::int64_t variable, std::int64_t value) const { return encoding_.output(variable, value); }
   int fresh_variable() { return ++variables_; }
 
   void add(std::vector<int> clause) { clauses_.push_back(std::move(clause)); }
@@ -34,16 +54,11 @@ class Cnf {
   const std::vector<std::vector<int>>& clauses() const { return clauses_; }
 
  private:
-  using Literals = std::vector<std::vector<int>>;  // [variable][value]
-  static int at(const Literals& literals, std::int64_t variable, std::int64_t value) {
-    return literals[static_cast<std::size_t>(variable)][static_cast<std::size_t>(value)];
-  }
-  static std::vector<std::int64_t> shape_of(const Literals& literals);
-  Literals add_space(const Space& space);
+  Encoding::Literals add_space(const Space& space);
 
   int variables_ = 0;
   std::vector<std::vector<int>> clauses_;
-  Literals worlds_, outputs_;
+  Encoding encoding_;
 };
 
 }  // namespace anesi

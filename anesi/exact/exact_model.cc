@@ -8,7 +8,7 @@
 #include "anesi/core/error.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/exact/automaton_inference.h"
-#include "anesi/exact/circuit.h"
+#include "anesi/exact/circuit_inference.h"
 #include "anesi/exact/cnf.h"
 #include "anesi/exact/enumerate.h"
 
@@ -125,8 +125,9 @@ class ExactExplanation final : public SequenceModel {
 
 std::unique_ptr<ExactInference> find_exact(const Problem& problem, double seconds, std::string* why_not) {
   if (auto automaton = problem.facts().share<Automaton>()) return make_automaton_inference(std::move(automaton));
+  if (problem.facts().find<CompiledFormula>() != nullptr) return make_circuit_inference(problem);
   if (problem.worlds().points() <= kFewWorlds) return make_enumeration(problem);
-  if (problem.facts().find<Cnf>() != nullptr) {
+  if (has_formula(problem)) {
     try {
       return make_circuit_inference(problem, seconds);
     } catch (const Error& error) {

@@ -5,9 +5,11 @@
 #include <cmath>
 #include <limits>
 
+#include "anesi/core/asked_output.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/given.h"
+#include "anesi/core/known_variables.h"
 #include "anesi/core/parallel_operations.h"
 #include "anesi/losses/observed_log_prob.h"
 #include "anesi/models/sample.h"
@@ -158,6 +160,7 @@ double AmortizedLoss::update(const Rate& rate, const torch::Tensor& more) {
     beliefs = torch::cat({beliefs, more.to(type_)});
     worlds = torch::cat({worlds, sample_worlds(more, generator_)});
   }
+  if (const auto* const known = problem_->facts().find<KnownVariables>()) make_certain(*known, beliefs, worlds);
   Exercise exercise{beliefs, worlds, {}};
   const auto* const given = options_.given ? problem_->facts().find<Given>() : nullptr;
   if (given != nullptr) exercise.given = given->draw(beliefs.size(0), generator_);
@@ -173,8 +176,28 @@ double AmortizedLoss::update(const Rate& rate, const torch::Tensor& more) {
   return update_on(exercise, rate);
 }
 
+void AmortizedLoss::make_certain(const KnownVariables& known, torch::Tensor& beliefs, torch::Tensor& worlds) {
+  // Beliefs that perception emitted come last, and are certain already.
+  const auto drawn = known.draw(options_.samples, generator_);
+  worlds = worlds.clone();
+  auto told = torch::full({worlds.size(0), worlds.size(1)}, kUnset, torch::kInt64);
+  for (std::size_t place = 0; place < known.variables.size(); ++place) {
+    const auto values = drawn.select(1, static_cast<std::int64_t>(place));
+    worlds.select(1, known.variables[place]).slice(0, 0, options_.samples).copy_(values);
+    told.select(1, known.variables[place]).slice(0, 0, options_.samples).copy_(values);
+  }
+  beliefs = clamped(beliefs, told);
+}
+
 torch::Tensor AmortizedLoss::prediction(const Context& context, const torch::Tensor& outputs) {
   return log_prob(*model_.prediction, context, outputs, matches_ ? pruning_.get() : nullptr);
+}
+
+Samples AmortizedLoss::outputs_to_explain(SequenceModel& predict, const Context& context) {
+  const auto* const asked = problem_->facts().find<AskedOutput>();
+  if (asked == nullptr) return sample(predict, context, generator_, pruning_.get(), options_.temperature);
+  const auto outputs = torch::tensor(asked->output).expand({context.size(), -1}).contiguous();
+  return {outputs, prediction(context, outputs)};
 }
 
 torch::Tensor AmortizedLoss::q_loss(const Exercise& exercise) {
@@ -197,7 +220,7 @@ torch::Tensor AmortizedLoss::q_loss(const Exercise& exercise) {
   }
   if (options_.policy != Policy::kOff) {
     // Outputs and worlds from q itself; the gradient of the drawing is ignored (appendix E.2).
-    const auto y = sample(predict, exercise.context(), generator_, pruning_.get(), options_.temperature);
+    const auto y = outputs_to_explain(predict, exercise.context());
     const auto w = sample(explain, {beliefs, y.values, given}, generator_, pruning_.get(), options_.temperature);
     const auto fits = (problem_->apply(w.values, given) == y.values).all(1);
     const auto log_p = world_log_prob(beliefs, w.values).masked_fill(fits.logical_not(), -INFINITY);

@@ -9,10 +9,12 @@
 #include <memory>
 #include <string_view>
 
+#include "anesi/core/known_variables.h"
 #include "anesi/core/problem.h"
 #include "anesi/losses/loss.h"
 #include "anesi/losses/partners.h"
 #include "anesi/models/inference_model.h"
+#include "anesi/models/sample.h"
 #include "anesi/models/prune.h"
 #include "anesi/optimize/adam.h"
 #include "anesi/options/option_table.h"
@@ -111,6 +113,10 @@ class AmortizedLoss final : public Loss {
  private:
   // log q(y|P) as it is learned: under the pruner where q has an explanation model to learn beside it.
   torch::Tensor prediction(const Context& context, const torch::Tensor& outputs);
+  // Makes sampled beliefs certain of what inputs tell, and their worlds agree.
+  void make_certain(const KnownVariables& known, torch::Tensor& beliefs, torch::Tensor& worlds);
+  // What q's own worlds are drawn for: its own outputs, or the one that all labels are about.
+  Samples outputs_to_explain(SequenceModel& predict, const Context& context);
   // What update_on minimises.
   torch::Tensor q_loss(const Exercise& exercise);
 

@@ -12,6 +12,7 @@
 #include "anesi/losses/amortized.h"
 #include "anesi/losses/loss.h"
 #include "anesi/losses/rloo.h"
+#include "anesi/losses/semantic.h"
 #include "anesi/options/registry.h"
 
 namespace anesi {
@@ -20,6 +21,7 @@ struct LossOptions {
   AmortizedOptions q;
   ExactOptions exact;
   RlooOptions rloo;
+  SemanticOptions semantic;
 };
 
 // What a loss is made from.

@@ -1,5 +1,6 @@
 #include "anesi/models/mlp.h"
 
+#include <limits>
 #include <numeric>
 
 #include "anesi/models/architecture.h"
@@ -44,13 +45,22 @@ class MlpRollout final : public Rollout {
 };
 
 Mlp::Mlp(const Space& worlds, const Space& outputs, bool explains, const MlpOptions& options)
-    : SequenceModel(explains ? worlds : outputs), outputs_(outputs) {
+    : SequenceModel(explains ? worlds : outputs),
+      outputs_(outputs),
+      largest_domain_(worlds.largest_domain()),
+      follows_beliefs_(explains && options.follow_beliefs) {
   auto inputs = worlds.variables() * worlds.largest_domain();
   if (explains) inputs = std::accumulate(outputs.domains().begin(), outputs.domains().end(), inputs);
   for (std::int64_t variable = 0; variable < space().variables(); ++variable) {
     factors_.emplace_back(register_module("factor" + std::to_string(variable),
                                           factor_network(inputs, space().domain(variable), options)));
     inputs += space().domain(variable);
+    if (!follows_beliefs_) continue;
+    const torch::NoGradGuard no_gradients;
+    for (const auto& parameter : factors_.back()->ptr(factors_.back()->size() - 1)->parameters()) {
+      auto last_layer = parameter;
+      last_layer.zero_();
+    }
   }
 }
 
@@ -64,7 +74,13 @@ torch::Tensor Mlp::flatten(const Context& context) const {
 }
 
 torch::Tensor Mlp::factor_log_probs(std::int64_t variable, const torch::Tensor& inputs) {
-  return full_precision(factors_[static_cast<std::size_t>(variable)]->forward(inputs)).log_softmax(1);
+  auto logits = full_precision(factors_[static_cast<std::size_t>(variable)]->forward(inputs));
+  if (follows_beliefs_) {
+    const auto begin = variable * largest_domain_;  // beliefs stand first
+    const auto belief = inputs.slice(1, begin, begin + space().domain(variable));
+    logits = logits + belief.clamp_min(std::numeric_limits<float>::min()).log();
+  }
+  return logits.log_softmax(1);
 }
 
 torch::Tensor Mlp::log_prob(const Context& context, const torch::Tensor& values) {

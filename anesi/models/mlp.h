@@ -14,10 +14,13 @@ namespace anesi {
 struct MlpOptions {
   std::int64_t layers = 3;
   std::int64_t width = 800;
+  bool follow_beliefs = false;
 
   void describe(OptionTable& table) {
     table.add("layers", layers, {1, 16}, "hidden layers of each factor's network");
     table.add("width", width, {1, 16384}, "units in a hidden layer");
+    table.add("follow_beliefs", follow_beliefs,
+              "an explanation begins as the beliefs themselves, and learns by how much to depart from them");
   }
 };
 
@@ -37,6 +40,8 @@ class Mlp final : public SequenceModel {
   torch::Tensor factor_log_probs(std::int64_t variable, const torch::Tensor& inputs);
 
   Space outputs_;
+  std::int64_t largest_domain_;  // of a world variable
+  bool follows_beliefs_;         // of an explanation
   std::vector<torch::nn::Sequential> factors_;
 };
 

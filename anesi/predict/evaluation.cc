@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "anesi/core/beliefs.h"
+#include "anesi/core/known_variables.h"
 #include "anesi/core/score.h"
 #include "anesi/core/seeded.h"
 #include "anesi/models/beam.h"
@@ -65,16 +66,36 @@ double expected_calibration_error(const torch::Tensor& confidence, const torch::
   return gap.abs().sum().item<double>() / static_cast<double>(std::max<std::int64_t>(1, sure.numel()));
 }
 
+// Scores worlds, int64 [examples, variables], against labels that are worlds.
+Evaluation::Structured structured_score(const Problem& problem, const Examples& data, const torch::Tensor& worlds) {
+  const auto& labels = data.labels();
+  auto scored = labels.worlds != kUnset;
+  const auto* const known = problem.facts().find<KnownVariables>();
+  for (const auto variable : known != nullptr ? known->variables : std::vector<std::int64_t>{}) {
+    scored.select(1, variable).fill_(false);
+  }
+  const auto wrong = (worlds != labels.worlds).logical_and(scored);
+  const auto whole = scored.any(1);  // labelled at all
+  const auto share = [](const torch::Tensor& of, const torch::Tensor& among) {
+    return of.logical_and(among).sum().item<double>() / std::max(1.0, among.sum().item<double>());
+  };
+  const auto outputs = problem.apply(worlds, labels.given);
+  return {.exact_match = share(wrong.any(1).logical_not(), whole),
+          .per_variable = share(wrong.logical_not(), scored),
+          .satisfied = (outputs == labels.outputs).all(1).to(torch::kFloat64).mean().item<double>()};
+}
+
 Evaluation Predictor::evaluate(const Examples& data, const EvaluateSettings& settings) const {
   const torch::InferenceMode inference;
   const auto& problem = this->problem();
   const auto& model = parts_.model;
   const auto beam_width = settings.beam > 0 ? settings.beam : options().beam;
-  const bool explains = chooses() && model.explanation != nullptr && settings.explanations > 0;
   const bool labelled = data.labels().outputs.defined();  // where labels tell worlds alone, only those can be scored
-  auto generator = seeded(1);                             // the same samples for the same model
+  const bool structured = labelled && data.labels().worlds.defined();
+  const bool explains = chooses() && model.explanation != nullptr && settings.explanations > 0 && !structured;
+  auto generator = seeded(1);  // the same samples for the same model
   const auto step = std::max<std::int64_t>(1, kVariablesAtOnce / problem.worlds().variables());
-  std::vector<torch::Tensor> confidences, hits, read, explained;
+  std::vector<torch::Tensor> confidences, hits, read, explained, constrained;
   double symbolic = 0, nll = 0, decided = 0, satisfied = 0;
   for (std::int64_t begin = 0; begin < data.size(); begin += step) {
     const auto batch = data.batch(begin, std::min(begin + step, data.size()));
@@ -103,6 +124,7 @@ Evaluation Predictor::evaluate(const Examples& data, const EvaluateSettings& set
       const auto scores = decision()->scores(problem, *model.prediction, beliefs, seen.outputs, seen.given);
       decided += ((decision()->probability(scores) > 0.5) == seen.holds).sum().item<double>();
     }
+    if (structured) constrained.push_back(most_probable_worlds(beliefs, seen.outputs, seen.given, beam_width));
     if (!explains) continue;
     const Context context(beliefs, predicted.contiguous(), seen.given);
     const auto best = anesi::explain(*model.explanation, context, beam_width, pruning()).values.select(1, 0);
@@ -137,9 +159,26 @@ Evaluation Predictor::evaluate(const Examples& data, const EvaluateSettings& set
     result.satisfied = satisfied / static_cast<double>(result.sampled);
   }
   if (decision()) result.decided = decided / examples;
-  result.accuracy = result.decided                        ? *result.decided
-                    : options().decide == Decide::kNeural ? result.neural
-                                                          : result.symbolic;
+  if (structured) {
+    result.believed = structured_score(problem, data, torch::cat(read));
+    result.constrained = structured_score(problem, data, torch::cat(constrained));
+  }
+  switch (options().decide) {
+    case Decide::kNeural:
+      result.accuracy = result.neural;
+      break;
+    case Decide::kSymbolic:
+      result.accuracy = structured ? result.believed->exact_match : result.symbolic;
+      break;
+    case Decide::kConstrained:
+      if (!structured) throw UsageError("eval.decide=constrained: the labels of this task are outputs, not worlds");
+      result.accuracy = result.constrained->exact_match;
+      break;
+    case Decide::kLikelihood:
+    case Decide::kGap:
+      result.accuracy = result.decided.value_or(result.symbolic);
+      break;
+  }
   if (settings.time_queries && chooses()) result.ms_per_query = milliseconds_per_query(*this, data, beam_width);
   return result;
 }

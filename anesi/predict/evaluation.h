@@ -19,8 +19,16 @@ struct Evaluation {
   std::optional<double> explanation;   // world variables right in the most probable explanation of the prediction
   std::optional<double> satisfied;     // sampled explanations that give the predicted output
   std::int64_t sampled = 0;            // how many were sampled
+  // Where labels are worlds, under a constraint: how the most likely world of each belief does, and the most probable
+  // one that gives the label's output.
+  struct Structured {
+    double exact_match = 0;   // all variables are right
+    double per_variable = 0;  // how many are
+    double satisfied = 0;     // the world gives the label's output
+  };
+  std::optional<Structured> believed, constrained;
   std::optional<double> decided;       // whether the output holds, by score and threshold, is what the label says
-  double accuracy = 0;                 // the headline: one of symbolic, neural and decided, by the predictor's options
+  double accuracy = 0;                 // the headline: one of symbolic, neural, decided and the exact matches above, by the predictor's options
   std::optional<double> ms_per_query;  // one example from input to neural prediction, batch of one
 };
 

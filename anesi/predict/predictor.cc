@@ -1,6 +1,7 @@
 #include "anesi/predict/predictor.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +15,7 @@
 #include "anesi/exact/automaton.h"
 #include "anesi/models/beam.h"
 #include "anesi/models/sample.h"
-#include "anesi/predict/asked_output.h"
+#include "anesi/core/asked_output.h"
 #include "anesi/pruners/learned_pruning.h"
 #include "anesi/search/propagation.h"
 
@@ -84,6 +85,9 @@ Predictions Predictor::predict(const torch::Tensor& beliefs, std::int64_t top, c
   if (const auto* const asked = problem().facts().find<AskedOutput>()) {
     const auto outputs = tensor_of(asked->output).expand({batch, -1}).contiguous();
     result.asked = prediction.log_prob({beliefs, {}, given}, outputs).exp();
+    if (options().decide == Decide::kConstrained) {
+      result.constrained = most_probable_worlds(beliefs, outputs, given, std::max(top, options().beam));
+    }
     if (decision())
       result.holds = decision()->probability(decision()->scores(problem(), prediction, beliefs, outputs, given));
   }
@@ -186,7 +190,7 @@ Explanation Predictor::explain_by_model(Explanation explanation, const torch::Te
 
 Explanation Predictor::explain_by_search(Explanation explanation, const torch::Tensor& belief,
                                          const torch::Tensor& outputs, const ExplainRequest& request) const {
-  const auto found = most_probable_worlds(problem(), belief, outputs, options().limits, request.given);
+  const auto found = anesi::most_probable_worlds(problem(), belief, outputs, options().limits, request.given);
   explanation.gap = found.gap.item<double>();
   explanation.proven = found.proven.item<bool>();
   if (!std::isinf(explanation.gap)) {
@@ -224,6 +228,29 @@ std::vector<JointExplanation> Predictor::explain_jointly(const torch::Tensor& be
     pairs.push_back(std::move(pair));
   }
   return pairs;
+}
+
+torch::Tensor Predictor::most_probable_worlds(const torch::Tensor& beliefs, const torch::Tensor& outputs,
+                                              const torch::Tensor& given, std::int64_t beam) const {
+  const torch::NoGradGuard no_gradients;
+  check_beliefs(beliefs, problem().worlds());
+  torch::Tensor worlds, impossible;
+  if (parts_.model.explanation) {
+    const auto best = anesi::explain(*parts_.model.explanation, {beliefs, outputs, given},
+                                     beam > 0 ? beam : options().beam, pruning());
+    worlds = best.values.select(1, 0).contiguous();
+    impossible = best.log_prob.select(1, 0).isneginf();
+  } else {
+    const auto found = anesi::most_probable_worlds(problem(), beliefs, outputs, options().limits, given);
+    worlds = found.worlds;
+    impossible = found.gap.isinf();
+  }
+  if (impossible.any().item<bool>()) {
+    const auto row = impossible.nonzero()[0][0].item<std::int64_t>();
+    throw Error(fmt::format("example {}: no world of positive probability gives output ({})", row,
+                            fmt::join(values_of(outputs[row]), ", ")));
+  }
+  return worlds;
 }
 
 std::vector<RecordedStep> Predictor::record(const torch::Tensor& belief, Values output, Values world,

@@ -33,10 +33,13 @@
 
 namespace anesi {
 
-// What counts as the answer, and as accuracy: the most likely world's output; q's most likely output; or, where labels
-// say whether an output holds, a threshold on its likelihood or on the gap to the best world that gives it.
-enum class Decide { kSymbolic, kNeural, kLikelihood, kGap };
-constexpr std::array<std::string_view, 4> names_of(Decide) { return {"symbolic", "neural", "likelihood", "gap"}; }
+// What counts as the answer, and as accuracy: the most likely world's output; q's most likely output; where labels say
+// whether an output holds, a threshold on its likelihood or on the gap to the best world that gives it; where labels
+// are worlds under a constraint, the most probable world that satisfies it.
+enum class Decide { kSymbolic, kNeural, kLikelihood, kGap, kConstrained };
+constexpr std::array<std::string_view, 5> names_of(Decide) {
+  return {"symbolic", "neural", "likelihood", "gap", "constrained"};
+}
 
 struct PredictorOptions {
   std::int64_t beam = 16;
@@ -59,7 +62,8 @@ struct PredictorOptions {
     table.add("decide", decide,
               "what `accuracy` counts: the most likely world's output, q's most likely output or, where labels say "
               "whether an output holds, a threshold on its likelihood or on the gap to the best world that gives it, "
-              "fitted on validation data");
+              "fitted on validation data; or, where labels are worlds under a constraint, the most probable world that "
+              "satisfies it (symbolic: the most likely one, which may not)");
     table.add("nats", limits.nats, {0, 1000000}, "largest gap that is looked for");
     table.add("nodes", limits.nodes, {1, 1000000000}, "steps after which that search gives up");
     table.add(
@@ -73,6 +77,8 @@ struct Predictions {
   torch::Tensor symbolic;  // int64 [batch, outputs]: c of it
   torch::Tensor outputs;   // int64 [batch, found, outputs]: of q, most likely first; none found where q cannot choose
   torch::Tensor probability;  // [batch, found], theirs; 0 where no output is left
+  torch::Tensor constrained;  // int64 [batch, worlds]: the most probable world that gives the output that is asked for
+                              // (AskedOutput), where that is what is decided by (Decide::kConstrained); else undefined
   torch::Tensor asked;        // [batch]: q's probability of the output that is asked for (AskedOutput); else undefined
   torch::Tensor holds;        // double [batch]: that it holds, by score and threshold; undefined without a decision
 };
@@ -134,6 +140,11 @@ class Predictor {
                                                 const torch::Tensor& given = {}) const;
   // False where the problem's pruner knows that no world gives the output, where nothing is given.
   bool possible(Values output) const;
+  // The most probable worlds that give these outputs, int64 [batch, worlds]: exactly where q is exact inference; by a
+  // beam of that width under the pruner where q explains; else by search (search/consistent_worlds.h). Throws Error
+  // where no world gives an output.
+  torch::Tensor most_probable_worlds(const torch::Tensor& beliefs, const torch::Tensor& outputs,
+                                     const torch::Tensor& given = {}, std::int64_t beam = 0) const;
   // The choices that lead to an output and on to a world, with everything that was on offer.
   std::vector<RecordedStep> record(const torch::Tensor& belief, Values output, Values world,
                                    const torch::Tensor& given = {}) const;

@@ -16,7 +16,7 @@
 #include "anesi/exact/enumerate.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/models/architecture.h"
-#include "anesi/predict/asked_output.h"
+#include "anesi/core/asked_output.h"
 #include "anesi/predict/renaming.h"
 #include "anesi/testing/lookup.h"
 #include "anesi/testing/message_of.h"

@@ -12,6 +12,7 @@
 #include "anesi/core/error.h"
 #include "anesi/core/seeded.h"
 #include "anesi/exact/automaton.h"
+#include "anesi/exact/circuit_inference.h"
 #include "anesi/exact/cnf.h"
 #include "anesi/exact/enumerate.h"
 
@@ -57,6 +58,7 @@ Configuration::Configuration(const std::string& task, const std::string& preset_
   table_.add_group("q", q);
   table_.add_group("prior", prior);
   table_.add_group("exact", exact);
+  table_.add_group("semantic", semantic);
   table_.add_group("discover", discover);
   table_.add_group("rloo", rloo);
   table_.add_group("refine", refine);
@@ -135,7 +137,7 @@ Task Configuration::make_task(TaskContext context) const {
 bool Configuration::discovers(const Problem& problem) const {
   if (!loss_entry().exact) return loss_entry().through_q && q.architecture == kAutoArchitecture;
   return exact.method == ExactMethod::kAuto && problem.facts().find<Automaton>() == nullptr &&
-         problem.facts().find<Cnf>() == nullptr && problem.worlds().points() > kMostWorldsEnumerated;
+         !has_formula(problem) && problem.worlds().points() > kMostWorldsEnumerated;
 }
 
 InferenceModel Configuration::make_model(const Problem& problem, const std::string& architecture) const {
@@ -159,7 +161,7 @@ std::unique_ptr<BeliefPrior> Configuration::make_prior(const Space& worlds) cons
 }
 
 LossOptions Configuration::loss_options() const {
-  LossOptions options{.q = q.amortized, .exact = exact, .rloo = rloo};
+  LossOptions options{.q = q.amortized, .exact = exact, .rloo = rloo, .semantic = semantic};
   options.q.precision = train.precision;
   return options;
 }

@@ -63,6 +63,7 @@ class Configuration {
   QOptions q;
   PriorOptions prior;
   ExactOptions exact;
+  SemanticOptions semantic;
   DiscoverOptions discover;
   RlooOptions rloo;
   RefineOptions refine;

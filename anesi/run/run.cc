@@ -151,6 +151,12 @@ nlohmann::ordered_json to_json(const Evaluation& evaluation) {
   json["satisfied"] = optional(evaluation.satisfied);
   json["nll"] = number_or_null(evaluation.nll);
   json["ece"] = evaluation.ece;
+  const auto structured = [](const std::optional<Evaluation::Structured>& score) -> nlohmann::ordered_json {
+    if (!score) return {};
+    return {{"exact_match", score->exact_match}, {"per_variable", score->per_variable}, {"satisfied", score->satisfied}};
+  };
+  json["believed"] = structured(evaluation.believed);
+  json["constrained"] = structured(evaluation.constrained);
   json["decided"] = optional(evaluation.decided);
   json["ms_per_query"] = optional(evaluation.ms_per_query);
   json["accuracy"] = evaluation.accuracy;

@@ -24,6 +24,12 @@ void check_options(const Configuration& configuration, const Task& task, const S
     }
   }
   const auto decide = configuration.eval.decide;
+  if (configuration.train.keep == Keep::kBest && !data.validation) {
+    throw UsageError("train.keep=best: there are no validation data to choose by; set train.validation=true");
+  }
+  if (decide == Decide::kConstrained && !data.train->labels().worlds.defined()) {
+    throw UsageError("eval.decide=constrained: the labels of this task are outputs, not worlds");
+  }
   if (!configuration.eval.scored_by()) return;
   if (!data.train->labels().holds.defined()) {
     throw UsageError("eval.decide=" + name_of(decide) +
@@ -59,6 +65,7 @@ Training::Training(const Configuration& configuration, const Task& task, Splits 
   if (configuration.train.pieces) learner.pieces = task_.pieces;
   learner.held_out = data_.validation ? data_.validation : data_.test;
   learner.held_out_name = data_.validation ? "validation" : "test";
+  learner.decide = configuration.eval.decide;
 
   // Through exact inference there is no q that learns, whatever the loss was to be.
   const auto& entry = found_ && found_->architecture == kExactArchitecture ? losses().find(kExactArchitecture)
@@ -106,7 +113,8 @@ Predictor Training::predictor_with(const std::shared_ptr<Perception>& perception
     decision = Decision{.by = *by, .limits = options.limits};
     decision->fit(*task_.problem, *learner_->model.prediction, *perception, data_.held_out());
   }
-  const bool prunes = configuration_.q.amortized.prunes() || options.prune;
+  const bool prunes =
+      configuration_.q.amortized.prunes() || options.prune || options.decide == Decide::kConstrained;
   return Predictor({.problem = learner_->problem,  // with the memory as it is now
                     .perception = perception,
                     .model = learner_->model,

@@ -42,6 +42,7 @@ torch::Tensor Presentation::read_input(const std::filesystem::path&) const {
 }
 
 std::string Presentation::label(const Observations& label) const {
+  if (label.worlds.defined() && (label.worlds != kUnset).all().item<bool>()) return world(values_of(label.worlds[0]));
   const bool holds = !label.holds.defined() || label.holds[0].item<bool>();
   return (holds ? "" : "not ") + output(values_of(label.outputs[0]));
 }

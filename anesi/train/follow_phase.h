@@ -25,7 +25,7 @@ class FollowPhase final : public Phase {
     }();
     return {.q_loss = learner_.loss->learn(beliefs, schedule_.rate_after(index))};
   }
-  std::optional<Evaluation> evaluate() const override { return learner_.evaluate(); }
+  std::optional<Evaluation> evaluate() override { return learner_.evaluate(); }
 
  private:
   Learner& learner_;

@@ -156,7 +156,7 @@ StepLosses KindsStartPhase::fit_step(std::int64_t index) {
   return {.loss = loss.item<double>()};
 }
 
-std::optional<Evaluation> KindsStartPhase::evaluate() const { return fitting_ ? learner_.evaluate() : std::nullopt; }
+std::optional<Evaluation> KindsStartPhase::evaluate() { return fitting_ ? learner_.evaluate() : std::nullopt; }
 
 NamedTensors KindsStartPhase::state() const {
   NamedTensors state;

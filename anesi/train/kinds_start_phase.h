@@ -46,7 +46,7 @@ class KindsStartPhase final : public Phase {
   std::int64_t steps() const override { return table_steps() + fit_steps_; }
   StepLosses step(std::int64_t index) override;
   bool reports_after(std::int64_t index) const override { return index + 1 == table_steps() || index + 1 == steps(); }
-  std::optional<Evaluation> evaluate() const override;
+  std::optional<Evaluation> evaluate() override;
   NamedTensors state() const override;
   void load_state(const NamedTensors& state) override;
 

@@ -62,12 +62,13 @@ Predictor Learner::predictor(const PredictorOptions& options) const {
                     .model = model,
                     .options = options,
                     .decision = {},
+                    .prunes = options.decide == Decide::kConstrained && problem->facts().find<Pruner>() != nullptr,
                     .q_learned = through_q});
 }
 
 std::optional<Evaluation> Learner::evaluate() const {
   if (!held_out || !held_out->labels().outputs.defined()) return std::nullopt;
-  return predictor({.beam = 1}).evaluate(*held_out);
+  return predictor({.beam = 1, .decide = decide}).evaluate(*held_out);
 }
 
 }  // namespace anesi

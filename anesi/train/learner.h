@@ -36,6 +36,7 @@ struct Learner : Knowledge {
 
   std::shared_ptr<const Examples> held_out;  // what is evaluated on while training; null: nothing
   std::string held_out_name = "validation";
+  Decide decide = Decide::kSymbolic;  // what counts as accuracy there
 
   std::optional<Pieces> pieces;  // what training looks at instead of whole examples
   torch::Tensor rows;            // of `training` that perception learns from, int64; usual_phases() sets them

@@ -19,6 +19,10 @@ namespace anesi {
 enum class StartFrom { kWeights, kKinds };
 constexpr std::array<std::string_view, 2> names_of(StartFrom) { return {"weights", "kinds"}; }
 
+// Which perception a phase ends with: that of its last epoch, or the one that did best on what is held out.
+enum class Keep { kLast, kBest };
+constexpr std::array<std::string_view, 2> names_of(Keep) { return {"last", "best"}; }
+
 struct TrainOptions {
   std::int64_t epochs = 20, frozen_epochs = 0;
   std::int64_t batch = 0;
@@ -32,6 +36,7 @@ struct TrainOptions {
   double entropy = 0, last_entropy = 0;
   std::int64_t evaluate_every = 1, starts = 1, start_steps = 100;
   StartFrom start = StartFrom::kWeights;
+  Keep keep = Keep::kLast;
   KindsStartOptions kinds_start = {};  // options of their own: start.kinds, …
 
   // Examples in a step.
@@ -71,6 +76,9 @@ struct TrainOptions {
         "start", start,
         "what perception begins with: its random weights, or what a table from kinds of inputs to beliefs learned "
         "through q");
+    table.add("keep", keep,
+              "which perception is kept: that of the last epoch, or the one that did best on the validation data "
+              "(evaluated every train.evaluate_every epochs)");
     table.add("evaluate_every", evaluate_every, {1, 1000000}, "epochs between evaluations");
   }
 };

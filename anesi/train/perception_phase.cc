@@ -66,7 +66,16 @@ const torch::Tensor& PerceptionPhase::order_of(std::int64_t epoch) {
   return order_;
 }
 
+std::optional<Evaluation> PerceptionPhase::evaluate() {
+  auto evaluation = learner_.evaluate();
+  if (plan_.train.keep == Keep::kBest && evaluation && (!kept_ || evaluation->accuracy > kept_->accuracy)) {
+    kept_ = Kept{evaluation->accuracy, copied(module_tensors(*learner_.perception, ""))};
+  }
+  return evaluation;
+}
+
 Phase::Next PerceptionPhase::finish() {
+  if (kept_) load_module_tensors(*learner_.perception, "", kept_->weights, "best epoch");
   if (!plan_.refine) return Next::kOn;
   const auto& options = *plan_.refine;
   learner_.explained = explain_labels(learner_, options);
@@ -88,6 +97,10 @@ Phase::Next PerceptionPhase::finish() {
 NamedTensors PerceptionPhase::state() const {
   NamedTensors state;
   if (took_refined_) state["took_refined"] = torch::tensor(true);
+  if (kept_) {
+    state["kept.accuracy"] = torch::tensor(kept_->accuracy, torch::kFloat64);
+    add_with_prefix(state, "kept.weights.", kept_->weights);
+  }
   if (best_) {
     add_with_prefix(state, "best.labels.", best_->labels.state());
     add_with_prefix(state, "best.weights.", best_->weights);
@@ -97,7 +110,11 @@ NamedTensors PerceptionPhase::state() const {
 
 void PerceptionPhase::load_state(const NamedTensors& state) {
   best_.reset();
+  kept_.reset();
   order_key_ = -1;
+  if (const auto kept = with_prefix(state, "kept."); !kept.empty()) {
+    kept_ = Kept{kept.at("accuracy").item<double>(), copied(with_prefix(kept, "weights."))};
+  }
   took_refined_ = state.contains("took_refined");
   if (plan_.round == 0 || took_refined_) learner_.explained.reset();
   if (took_refined_) learner_.refined.reset();

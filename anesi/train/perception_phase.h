@@ -31,7 +31,7 @@ class PerceptionPhase final : public Phase {
   std::int64_t epochs() const override { return plan_.train.epochs; }
   StepLosses step(std::int64_t index) override;
   bool reports_after(std::int64_t index) const override;
-  std::optional<Evaluation> evaluate() const override { return learner_.evaluate(); }
+  std::optional<Evaluation> evaluate() override;
   // Explains the labels, where that is asked for.
   Next finish() override;
   NamedTensors state() const override;
@@ -54,6 +54,11 @@ class PerceptionPhase final : public Phase {
     NamedTensors weights;  // of perception
   };
   std::optional<Start> best_;  // of those that were given up
+  struct Kept {
+    double accuracy;
+    NamedTensors weights;  // of perception
+  };
+  std::optional<Kept> kept_;  // the best so far on what is held out, where train.keep asks for it
 };
 
 }  // namespace anesi

@@ -40,7 +40,7 @@ class Phase {
   // Whether something is to be reported after step `index`, a good moment for a checkpoint; and what perception and q
   // are worth then, empty where that makes no sense yet.
   virtual bool reports_after(std::int64_t index) const { return index + 1 == steps(); }
-  virtual std::optional<Evaluation> evaluate() const { return std::nullopt; }
+  virtual std::optional<Evaluation> evaluate() { return std::nullopt; }
 
   // After the last step: whether training goes on with the next phase or this one runs again from its first step.
   // Called once more where a run that had ended is resumed.

@@ -88,7 +88,7 @@ class RefinePhase final : public Phase {
   std::int64_t epochs() const override { return options_.epochs * options_.members; }
   // Of the member whose turn it is.
   StepLosses step(std::int64_t index) override;
-  std::optional<Evaluation> evaluate() const override { return learner_.evaluate(); }
+  std::optional<Evaluation> evaluate() override { return learner_.evaluate(); }
   NamedTensors state() const override;
   void load_state(const NamedTensors& state) override;
 

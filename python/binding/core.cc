@@ -14,6 +14,7 @@
 #include "anesi/core/seeded.h"
 #include "anesi/discover/find_tables.h"
 #include "anesi/exact/automaton.h"
+#include "anesi/exact/circuit_inference.h"
 #include "anesi/exact/cnf.h"
 #include "anesi/exact/found_facts.h"
 #include "anesi/losses/exact.h"
@@ -90,7 +91,7 @@ void Core::choose(const std::string& architecture, const std::optional<Choice>& 
     if (!choice_.facts.empty()) problem = with_found_facts(problem, choice_.facts, choice_.reason);
   } else if (!architecture.empty() && architecture != kAutoArchitecture) {
     choice_ = {.architecture = architecture, .reason = architecture + ", as told"};
-  } else if (problem->facts().find<Cnf>() != nullptr && problem->facts().find<Automaton>() == nullptr) {
+  } else if (has_formula(*problem) && problem->facts().find<Automaton>() == nullptr) {
     choice_ = {.architecture = kExactArchitecture, .reason = "exact inference by the formula that was told"};
   } else {
     auto found = choose_q(

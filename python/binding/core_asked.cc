@@ -9,6 +9,7 @@
 #include "anesi/core/seeded.h"
 #include "anesi/discover/worlds.h"
 #include "anesi/exact/automaton.h"
+#include "anesi/exact/circuit_inference.h"
 #include "anesi/exact/cnf.h"
 #include "anesi/search/consistent_worlds.h"
 #include "core.h"
@@ -142,7 +143,7 @@ CheckFigures Core::check(const Asked& asked, std::int64_t samples) const {
       figures.multilinear = certify(prediction, problem(), believed, std::max<std::int64_t>(2, samples), generator);
     }
     const bool few = problem().worlds().points() <= kMostWorldsCompared;
-    if (const auto exact = few || problem().facts().find<Cnf>() != nullptr ? find_exact(problem(), 1) : nullptr) {
+    if (const auto exact = few || has_formula(problem()) ? find_exact(problem(), 1) : nullptr) {
       figures.distance = sampled_distance(prediction, problem(), *exact, believed, samples, generator);
     }
   } else if (is_exact()) {

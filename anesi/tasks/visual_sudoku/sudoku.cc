@@ -8,7 +8,7 @@
 #include "anesi/core/error.h"
 #include "anesi/exact/cnf.h"
 #include "anesi/models/variable_pairs.h"
-#include "anesi/predict/asked_output.h"
+#include "anesi/core/asked_output.h"
 #include "anesi/predict/renaming.h"
 #include "anesi/pruners/sat_pruner.h"
 

@@ -1,0 +1,60 @@
+#include "anesi/exact/constraint.h"
+
+#include "anesi/core/asked_output.h"
+#include "anesi/core/error.h"
+#include "anesi/core/seeded.h"
+
+namespace anesi {
+namespace {
+
+Space space_of(const Encoding::Literals& literals) {
+  std::vector<std::int64_t> domains;
+  for (const auto& values : literals) domains.push_back(static_cast<std::int64_t>(values.size()));
+  return Space(std::move(domains));
+}
+
+class Constraint final : public PointwiseProblem {
+ public:
+  explicit Constraint(std::shared_ptr<const CompiledFormula> formula)
+      : formula_(std::move(formula)), worlds_(space_of(formula_->encoding.worlds)), outputs_({2}) {
+    if (!formula_->circuit.satisfiable()) throw Error("constraint: no world satisfies it");
+    facts_.with(formula_);
+    facts_.with(std::shared_ptr<const Pruner>(make_circuit_pruner(formula_)));
+    facts_.with(AskedOutput{{kSatisfied}});
+  }
+
+  const Space& worlds() const override { return worlds_; }
+  const Space& outputs() const override { return outputs_; }
+  void apply_to_one(Values world, Values, MutableValues output) const override {
+    output[0] = satisfies(*formula_, world) ? kSatisfied : 0;
+  }
+
+ private:
+  std::shared_ptr<const CompiledFormula> formula_;
+  Space worlds_, outputs_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Problem> make_constraint(std::shared_ptr<const CompiledFormula> formula) {
+  return std::make_shared<Constraint>(std::move(formula));
+}
+
+std::shared_ptr<const Problem> make_constraint(std::shared_ptr<const CompiledFormula> formula, KnownVariables known) {
+  const auto drawn = known.draw(1, seeded(0));
+  auto world = std::vector<std::int64_t>(formula->encoding.worlds.size(), kUnset);
+  for (std::size_t place = 0; place < known.variables.size(); ++place) {
+    world[static_cast<std::size_t>(known.variables[place])] = drawn[0][static_cast<std::int64_t>(place)].item<std::int64_t>();
+  }
+  auto problem = make_constraint(formula);
+  if (!satisfies(*formula, world)) throw Error("constraint: no world satisfies it together with what is known");
+  return with(std::move(problem), std::move(known));
+}
+
+Observations constrained_labels(torch::Tensor worlds) {
+  Observations labels(torch::full({worlds.size(0), 1}, kSatisfied, torch::kInt64));
+  labels.worlds = std::move(worlds);
+  return labels;
+}
+
+}  // namespace anesi

@@ -1,0 +1,136 @@
+#include "anesi/exact/constraint.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "anesi/core/asked_output.h"
+#include "anesi/core/beliefs.h"
+#include "anesi/core/error.h"
+#include "anesi/core/seeded.h"
+#include "anesi/exact/enumerate.h"
+#include "anesi/exact/exact_model.h"
+#include "anesi/pruners/sat_pruner.h"
+#include "anesi/testing/random.h"
+
+namespace anesi {
+namespace {
+
+// At most one of three lights, and the first or the last: two worlds of eight.
+Cnf lights() {
+  return {Encoding{.worlds = {{-1, 1}, {-2, 2}, {-3, 3}}}, 3, {{-1, -2}, {-1, -3}, {-2, -3}, {1, 3}}};
+}
+
+// Variable 0 has three values (literals 1 to 3), variable 1 has two; not value 2 with value 1.
+Cnf mixed() {
+  return {Encoding{.worlds = {{1, 2, 3}, {-4, 4}}}, 4, {{1, 2, 3}, {-1, -2}, {-1, -3}, {-2, -3}, {-3, -4}}};
+}
+
+std::shared_ptr<const CompiledFormula> compiled(const Cnf& cnf) {
+  return std::make_shared<CompiledFormula>(
+      CompiledFormula{Circuit::compile(cnf.variables(), cnf.clauses()), cnf.encoding()});
+}
+
+class Constraints : public testing::TestWithParam<Cnf (*)()> {
+ protected:
+  std::shared_ptr<const Problem> problem_ = make_constraint(compiled(GetParam()()));
+  std::unique_ptr<ExactInference> circuit_ = make_circuit_inference(*problem_), truth_ = make_enumeration(*problem_);
+  toys::RandomSeed seed_;
+  torch::Tensor beliefs_ = toys::random_beliefs(20, problem_->worlds(), 1, seeded(seed_));
+};
+
+TEST_P(Constraints, AreCountedAsEnumerationDoes) {
+  for (const std::int64_t output : {1, 0}) {
+    const auto outputs = torch::full({20, 1}, output, torch::kInt64);
+    const auto gradient_of = [&](const ExactInference& inference) {
+      const auto variable = beliefs_.clone().requires_grad_();
+      inference.log_prob(variable, outputs).sum().backward();
+      return variable.grad();
+    };
+    EXPECT_TRUE(torch::allclose(circuit_->log_prob(beliefs_, outputs), truth_->log_prob(beliefs_, outputs)));
+    EXPECT_TRUE(torch::allclose(circuit_->marginals(beliefs_, outputs), truth_->marginals(beliefs_, outputs)));
+    // Up to what keeps rows from summing to one.
+    const auto difference = gradient_of(*circuit_) - gradient_of(*truth_);
+    EXPECT_LT((difference * beliefs_).sum().abs().item<double>(), 1e-9);
+    const auto best = circuit_->most_probable(beliefs_, outputs), expected = truth_->most_probable(beliefs_, outputs);
+    EXPECT_TRUE(torch::allclose(best.log_prob, expected.log_prob)) << output;
+    EXPECT_TRUE(torch::equal(problem_->apply(best.worlds), outputs));
+    EXPECT_TRUE(torch::equal(problem_->apply(circuit_->sample(beliefs_, outputs, seeded(1))), outputs));
+  }
+}
+
+TEST_P(Constraints, HaveTheEntropyOfTheirWorlds) {
+  const auto outputs = torch::ones({20, 1}, torch::kInt64);
+  auto expected = torch::zeros({20}, torch::kFloat64);
+  const auto log_count = truth_->log_prob(beliefs_, outputs);
+  problem_->worlds().for_each_point([&](Values world) {
+    if (apply_to(*problem_, world)[0] != 1) return;
+    const auto row = torch::tensor(std::vector<std::int64_t>(world.begin(), world.end())).unsqueeze(0).expand({20, -1});
+    const auto log_share = world_log_prob(beliefs_, row) - log_count;
+    expected -= log_share.exp() * log_share;
+  });
+  EXPECT_TRUE(torch::allclose(circuit_->entropy(beliefs_, outputs), expected));
+  // Its gradient, by differences.
+  const auto variable = beliefs_.clone().requires_grad_();
+  circuit_->entropy(variable, outputs).sum().backward();
+  const auto direction = torch::randn(beliefs_.sizes(), seeded(3), torch::kFloat64) * (beliefs_ > 0);
+  constexpr double kStep = 1e-6;
+  const auto slope = (circuit_->entropy(beliefs_ + kStep * direction, outputs) -
+                      circuit_->entropy(beliefs_ - kStep * direction, outputs)).sum() / (2 * kStep);
+  EXPECT_NEAR((variable.grad() * direction).sum().item<double>(), slope.item<double>(), 1e-4);
+}
+
+TEST_P(Constraints, ArePrunedToWhatCanBeCompleted) {
+  const auto by_circuit = problem_->facts().share<Pruner>();
+  const auto by_solver = make_sat_pruner(GetParam()(), problem_->worlds(), problem_->outputs());
+  const auto& worlds = problem_->worlds();
+  // Every partial world: kUnset is one more value of each variable.
+  auto wider = worlds.domains();
+  for (auto& domain : wider) ++domain;
+  Space(wider).for_each_point([&](Values point) {
+    std::vector<std::int64_t> partial(point.begin(), point.end());
+    for (std::size_t variable = 0; variable < partial.size(); ++variable) {
+      if (partial[variable] == worlds.domains()[variable]) partial[variable] = kUnset;
+    }
+    for (std::int64_t variable = 0; variable < worlds.variables(); ++variable) {
+      if (partial[static_cast<std::size_t>(variable)] != kUnset) continue;
+      for (const std::int64_t output : {1, 0}) {
+        std::vector<char> expected(static_cast<std::size_t>(worlds.domain(variable)), 0);
+        worlds.for_each_point([&](Values world) {
+          for (std::size_t place = 0; place < partial.size(); ++place) {
+            if (partial[place] != kUnset && partial[place] != world[place]) return;
+          }
+          if (apply_to(*problem_, world)[0] == output) {
+            expected[static_cast<std::size_t>(world[static_cast<std::size_t>(variable)])] = 1;
+          }
+        });
+        for (const auto* const pruner : {by_circuit.get(), by_solver.get()}) {
+          const auto mask = std::make_unique<bool[]>(expected.size());
+          pruner->allow_worlds(Values(&output, 1), partial, variable, Mask(mask.get(), expected.size()));
+          for (std::size_t value = 0; value < expected.size(); ++value) EXPECT_EQ(mask[value], expected[value] != 0);
+        }
+      }
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(OfFormulas, Constraints, testing::Values(&lights, &mixed));
+
+TEST(Constraint, AsksForWorldsThatSatisfyIt) {
+  const auto problem = make_constraint(compiled(lights()));
+  EXPECT_EQ(problem->facts().find<AskedOutput>()->output, std::vector<std::int64_t>{1});
+  EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{1, 0, 0})[0], 1);
+  EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{1, 0, 1})[0], 0);
+}
+
+TEST(Constraint, ThatNothingSatisfiesIsSaidToBeSo) {
+  const Cnf never(Encoding{.worlds = {{-1, 1}}}, 1, {{1}, {-1}});
+  EXPECT_THROW(make_constraint(compiled(never)), Error);
+  const KnownVariables all_on{{0, 1, 2}, [](std::int64_t count, const at::Generator&) {
+                                return torch::ones({count, 3}, torch::kInt64);
+                              }};
+  EXPECT_THROW(make_constraint(compiled(lights()), all_on), Error);
+}
+
+}  // namespace
+}  // namespace anesi
