@@ -1,20 +1,17 @@
-// Exact inference on a formula that was compiled: weighted model counting on a circuit.
+// A formula that was compiled: what is hard about counting its models is done.
 //
 // A circuit is a formula built of literals, products whose parts share no variable and sums of which at most one part
 // is true, all of them over the same variables (decomposable, deterministic, smooth). On such a formula counting
-// weighted models, their gradient, the best model and samples take one pass each (Darwiche 2011). Compiling is where
-// the hardness went: libsdd does it, and it may take for ever.
+// weighted models, their gradient, their entropy, the best model and samples take one pass each (Darwiche 2011).
+// Compiling is where the hardness went: libsdd does it, and it may take for ever. Others write circuits too
+// (circuit_files.h).
 #pragma once
 
-#include <torch/torch.h>
-
+#include <cstdint>
 #include <functional>
-#include <memory>
+#include <map>
+#include <span>
 #include <vector>
-
-#include "anesi/core/exact_inference.h"
-#include "anesi/core/problem.h"
-#include "anesi/exact/cnf.h"
 
 namespace anesi {
 
@@ -29,41 +26,99 @@ class Circuit {
   bool satisfiable() const { return !nodes_.empty(); }
   double models() const;  // exact below 2^53
 
-  // Logarithms of the literals' weights: [literal + variables], from -variables to variables; the entry at 0 is unused.
-  using Weights = std::vector<double>;
+  // Something for each literal: [literal + variables], from -variables to variables; the entry at 0 is unused.
+  template <typename Value>
+  using OfLiterals = std::vector<Value>;
+  using Weights = OfLiterals<double>;  // logarithms
+  // Where a literal's entry is.
+  std::size_t place_of(int literal) const { return static_cast<std::size_t>(std::int64_t{literal} + variables_); }
+  std::size_t places() const { return 2 * static_cast<std::size_t>(variables_) + 1; }
 
   // log of the sum over models of the product of their literals' weights.
   double log_count(const Weights& weights) const;
   // The same, and its derivative by the logarithm of each literal's weight: that literal's posterior probability.
   double log_count(const Weights& weights, Weights& derivative) const;
+  // The entropy, in nats, of models drawn in proportion to their weights, and its derivative by the logarithm of each
+  // literal's weight. Zero where there is no model.
+  double entropy(const Weights& weights, Weights& derivative) const;
   // The model of largest weight as true or false by variable (entry 0 unused), and the logarithm of that weight.
   double best_model(const Weights& weights, std::vector<bool>& model) const;
-  // A model in proportion to its weight; `uniform` draws from [0, 1).
+  // A model in proportion to its weight; `uniform` draws from [0, 1). Throws Error where there is none.
   void sample_model(const Weights& weights, std::vector<bool>& model, const std::function<double()>& uniform) const;
+  // Leaves of the literals that may be true those which are in some model of such literals alone. False where there is
+  // no such model.
+  bool restrict_to_models(OfLiterals<char>& may_be_true) const;
+
+  // What it is built of: parts before wholes, the last is the formula. Nothing where it has no model.
+  enum class Kind : std::int8_t { kLiteral, kProduct, kSum };
+  Kind kind(std::int64_t node) const { return nodes_[static_cast<std::size_t>(node)].kind; }
+  int literal(std::int64_t node) const { return nodes_[static_cast<std::size_t>(node)].literal; }
+  std::span<const std::int32_t> parts(std::int64_t node) const { return parts_of(nodes_[static_cast<std::size_t>(node)]); }
 
  private:
   friend class CircuitBuilder;
-  enum class Kind : std::int8_t { kLiteral, kProduct, kSum };
   struct Node {
     Kind kind;
     int literal;              // of a literal
     std::int32_t begin, end;  // of its parts in parts_
   };
+  std::span<const std::int32_t> parts_of(const Node& node) const {
+    return std::span(parts_).subspan(static_cast<std::size_t>(node.begin), static_cast<std::size_t>(node.end - node.begin));
+  }
 
-  double weigh(const Weights& weights, std::vector<double>& values, bool best) const;
+  // Of every node, the sum over its models of the product of their literals' weights; logarithms where that product
+  // would underflow. Returns that of the formula, as a logarithm.
+  struct Counts {
+    std::vector<double> values;
+    bool logarithms = false;
+    // The share that a part has in a sum.
+    double share(std::size_t part, std::size_t sum) const;
+  };
+  double count(const Weights& weights, Counts& counts) const;
   template <typename Choose>
   void descend(std::vector<bool>& model, Choose choose) const;
 
   int variables_ = 0;
-  std::vector<Node> nodes_;  // parts before wholes; the last is the formula. Empty where it has no model
+  std::vector<Node> nodes_;
   std::vector<std::int32_t> parts_;
 };
 
-// Throws Error where the problem gives no formula or it does not compile within `seconds`.
-std::unique_ptr<ExactInference> make_circuit_inference(const Problem& problem, double seconds = 60);
+// Puts a circuit together from parts to whole. Parts need not be over the same variables: build() sees to that.
+class CircuitBuilder {
+ public:
+  using Part = std::int32_t;
+  static constexpr Part kFalse = -2, kTrue = -1;
 
-// A circuit for each output that is asked about, compiled when it first is: where the formula of the whole function is
-// too large but that of the worlds behind one output is not, as in sudoku. Throws Error as above, then.
-std::unique_ptr<ExactInference> make_conditioned_circuits(const Problem& problem, double seconds = 60);
+  explicit CircuitBuilder(int variables);
+
+  // Throws Error where there is no such variable.
+  Part literal(int literal);
+  // Throws Error where two parts share a variable.
+  Part product(std::vector<Part> parts);
+  // At most one part may be true at once, which is the caller's to know.
+  Part sum(std::vector<Part> parts);
+
+  std::int64_t nodes() const { return static_cast<std::int64_t>(nodes_.size()); }
+
+  // The circuit of that part, over all variables. Throws Error where it would be too large.
+  Circuit build(Part top) const;
+
+ private:
+  struct Node {
+    Circuit::Kind kind;
+    int literal;
+    std::vector<Part> parts;
+  };
+  // The variables of a part, as bits.
+  using Bits = std::vector<std::uint64_t>;
+  std::span<const std::uint64_t> variables_of(Part part) const;
+  Part add(Circuit::Kind kind, int literal, std::vector<Part> parts);
+
+  int variables_;
+  std::size_t words_;  // of Bits
+  std::vector<Node> nodes_;
+  std::vector<std::uint64_t> bits_;  // [nodes, words]
+  std::map<int, Part> literals_;
+};
 
 }  // namespace anesi
