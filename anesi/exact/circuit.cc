@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <unordered_map>
 
 #include "anesi/core/error.h"
 
@@ -12,7 +15,9 @@ namespace anesi {
 namespace {
 
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
-// Counts below this are taken again as logarithms: what underflowed on the way might matter beside them.
+// Counts below this are taken again as logarithms: what underflowed on the way might matter beside them. Above it it
+// cannot, since the weights of each variable's two literals are first made to sum to one: what underflowed is then at
+// most a part in 10^58 for each node.
 constexpr double kSmallestCount = 1e-250;
 
 template <typename Values>
@@ -32,13 +37,24 @@ double Circuit::Counts::share(std::size_t part, std::size_t sum) const {
 
 double Circuit::count(const Weights& weights, Counts& counts) const {
   if (nodes_.empty()) return kImpossible;
+  Weights shares(places(), 0);
+  double scale = 0;  // the logarithm of what the weights were divided by
+  for (int variable = 1; variable <= variables_; ++variable) {
+    const auto is = weights[place_of(variable)], is_not = weights[place_of(-variable)];
+    const auto larger = std::max(is, is_not);
+    if (larger == kImpossible) return kImpossible;
+    const auto share = std::exp(is - larger), share_not = std::exp(is_not - larger);
+    shares[place_of(variable)] = share / (share + share_not);
+    shares[place_of(-variable)] = share_not / (share + share_not);
+    scale += larger + std::log(share + share_not);
+  }
   auto& values = counts.values;
   values.resize(nodes_.size());
   counts.logarithms = false;
   for (std::size_t index = 0; index < nodes_.size(); ++index) {
     const auto& node = nodes_[index];
     if (node.kind == Kind::kLiteral) {
-      values[index] = std::exp(weights[place_of(node.literal)]);
+      values[index] = shares[place_of(node.literal)];
     } else if (node.kind == Kind::kProduct) {
       double product = 1;
       for (const auto part : parts_of(node)) product *= values[static_cast<std::size_t>(part)];
@@ -49,7 +65,7 @@ double Circuit::count(const Weights& weights, Counts& counts) const {
       values[index] = sum;
     }
   }
-  if (values.back() >= kSmallestCount && std::isfinite(values.back())) return std::log(values.back());
+  if (values.back() >= kSmallestCount) return std::log(values.back()) + scale;
   counts.logarithms = true;
   std::vector<double> terms;
   for (std::size_t index = 0; index < nodes_.size(); ++index) {
@@ -68,10 +84,16 @@ double Circuit::count(const Weights& weights, Counts& counts) const {
 }
 
 double Circuit::models() const {
-  if (nodes_.empty()) return 0;
-  Counts counts;
-  const auto log = count(Weights(places(), 0), counts);
-  return counts.logarithms ? std::exp(log) : counts.values.back();
+  std::vector<double> models(nodes_.size());
+  for (std::size_t index = 0; index < nodes_.size(); ++index) {
+    const bool is_sum = nodes_[index].kind == Kind::kSum;
+    models[index] = is_sum ? 0 : 1;
+    for (const auto part : parts_of(nodes_[index])) {
+      const auto its = models[static_cast<std::size_t>(part)];
+      models[index] = is_sum ? models[index] + its : models[index] * its;
+    }
+  }
+  return models.empty() ? 0 : models.back();
 }
 
 double Circuit::log_count(const Weights& weights) const {
@@ -177,7 +199,8 @@ double Circuit::best_model(const Weights& weights, std::vector<bool>& model) con
   }
   if (best.back() == kImpossible) return kImpossible;
   descend(model, [&](std::size_t, std::span<const std::int32_t> parts) {
-    return *std::ranges::max_element(parts, {}, [&](std::int32_t part) { return best[static_cast<std::size_t>(part)]; });
+    return *std::ranges::max_element(parts, {},
+                                     [&](std::int32_t part) { return best[static_cast<std::size_t>(part)]; });
   });
   return best.back();
 }
@@ -209,9 +232,10 @@ bool Circuit::restrict_to_models(OfLiterals<char>& may_be_true) const {
   for (std::size_t index = 0; index < nodes_.size(); ++index) {
     const auto& node = nodes_[index];
     const auto is_possible = [&](std::int32_t part) { return possible[static_cast<std::size_t>(part)] != 0; };
-    possible[index] = static_cast<char>(node.kind == Kind::kLiteral   ? may_be_true[place_of(node.literal)] != 0
-                                        : node.kind == Kind::kProduct ? std::ranges::all_of(parts_of(node), is_possible)
-                                                                      : std::ranges::any_of(parts_of(node), is_possible));
+    possible[index] =
+        static_cast<char>(node.kind == Kind::kLiteral   ? may_be_true[place_of(node.literal)] != 0
+                          : node.kind == Kind::kProduct ? std::ranges::all_of(parts_of(node), is_possible)
+                                                        : std::ranges::any_of(parts_of(node), is_possible));
   }
   std::ranges::fill(may_be_true, 0);
   if (possible.back() == 0) return false;
@@ -230,8 +254,11 @@ bool Circuit::restrict_to_models(OfLiterals<char>& may_be_true) const {
 
 namespace {
 
-constexpr std::size_t kMostWords = std::size_t{1} << 27;  // of variables' bits: 1 GiB
-constexpr std::size_t kMostParts = std::size_t{1} << 30;
+// A small file can describe a circuit that takes much memory and time once all its parts are over the same variables.
+constexpr std::size_t kMostWords = std::size_t{1} << 26;        // of variables' bits: 512 MiB
+constexpr std::size_t kMostParts = std::size_t{1} << 26;        // 256 MiB
+constexpr std::size_t kMostNodes = std::size_t{1} << 24;        // 256 MiB
+constexpr std::size_t kMostComparisons = std::size_t{1} << 33;  // of words of bits: some seconds
 
 }  // namespace
 
@@ -247,6 +274,10 @@ std::span<const std::uint64_t> CircuitBuilder::variables_of(Part part) const {
 CircuitBuilder::Part CircuitBuilder::add(Circuit::Kind kind, int literal, std::vector<Part> parts) {
   if (bits_.size() + words_ > kMostWords) {
     throw Error(fmt::format("circuit: too large, {} nodes over {} variables", nodes_.size(), variables_));
+  }
+  comparisons_ += (parts.size() + 1) * words_;
+  if (comparisons_ > kMostComparisons) {
+    throw Error(fmt::format("circuit: too large, nodes of {} parts over {} variables", parts.size(), variables_));
   }
   Bits together(words_, 0);
   if (literal != 0) {
@@ -299,38 +330,43 @@ Circuit CircuitBuilder::build(Part top) const {
   circuit.variables_ = variables_;
   if (top == kFalse) return circuit;
   const auto put = [&](Circuit::Kind kind, int literal, const std::vector<Part>& parts) {
-    if (circuit.parts_.size() + parts.size() > kMostParts || circuit.nodes_.size() > kMostParts) {
-      throw Error(fmt::format("circuit: too large, more than {} parts", kMostParts));
+    if (circuit.parts_.size() + parts.size() > kMostParts || circuit.nodes_.size() >= kMostNodes) {
+      throw Error(fmt::format("circuit: too large, more than {} nodes or {} parts", kMostNodes, kMostParts));
     }
     const auto begin = static_cast<std::int32_t>(circuit.parts_.size());
     circuit.parts_.insert(circuit.parts_.end(), parts.begin(), parts.end());
     circuit.nodes_.push_back({kind, literal, begin, static_cast<std::int32_t>(circuit.parts_.size())});
     return static_cast<Part>(circuit.nodes_.size()) - 1;
   };
-  std::map<int, Part> literals;
+  std::vector<Part> literals(circuit.places(), kFalse);
   const auto put_literal = [&](int literal) {
-    const auto [place, fresh] = literals.try_emplace(literal, 0);
-    if (fresh) place->second = put(Circuit::Kind::kLiteral, literal, {});
-    return place->second;
+    auto& place = literals[circuit.place_of(literal)];
+    if (place == kFalse) place = put(Circuit::Kind::kLiteral, literal, {});
+    return place;
   };
-  std::map<Bits, Part> anything;  // over some variables
+  // Anything at all over a variable, and over some variables by a hash of its parts.
+  std::vector<Part> either(static_cast<std::size_t>(variables_) + 1, kFalse);
+  std::unordered_multimap<std::size_t, Part> anything;
   const auto put_anything = [&](const Bits& bits) {
-    if (const auto found = anything.find(bits); found != anything.end()) return found->second;
     std::vector<Part> parts;
-    for (int variable = 1; variable <= variables_; ++variable) {
-      const auto place = static_cast<std::size_t>(variable);
-      if ((bits[place / 64] >> (place % 64) & 1U) == 0) continue;
-      Bits alone(words_, 0);
-      alone[place / 64] = std::uint64_t{1} << (place % 64);
-      const auto [either, fresh] = anything.try_emplace(alone, 0);
-      if (fresh) {
-        const auto is = put_literal(variable), is_not = put_literal(-variable);
-        either->second = put(Circuit::Kind::kSum, 0, {is, is_not});
+    std::size_t hash = 0;
+    for (std::size_t word = 0; word < words_; ++word) {
+      for (auto left = bits[word]; left != 0; left &= left - 1) {
+        const auto variable = word * 64 + static_cast<std::size_t>(std::countr_zero(left));
+        if (either[variable] == kFalse) {
+          const auto is = put_literal(static_cast<int>(variable)), is_not = put_literal(-static_cast<int>(variable));
+          either[variable] = put(Circuit::Kind::kSum, 0, {is, is_not});
+        }
+        parts.push_back(either[variable]);
+        hash = (hash ^ variable) * 0x9E3779B97F4A7C15U;
       }
-      parts.push_back(either->second);
     }
     if (parts.size() == 1) return parts[0];
-    return anything[bits] = put(Circuit::Kind::kProduct, 0, parts);
+    const auto [begin, end] = anything.equal_range(hash);
+    for (auto candidate = begin; candidate != end; ++candidate) {
+      if (std::ranges::equal(circuit.parts(candidate->second), parts)) return candidate->second;
+    }
+    return anything.emplace(hash, put(Circuit::Kind::kProduct, 0, parts))->second;
   };
   // A part over more variables than its own.
   const auto widen = [&](Part placed, std::span<const std::uint64_t> its, std::span<const std::uint64_t> all) {
