@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
-#include <unordered_map>
+#include <utility>
 
 #include "anesi/core/error.h"
 
@@ -262,40 +262,55 @@ constexpr std::size_t kMostComparisons = std::size_t{1} << 33;  // of words of b
 
 }  // namespace
 
-CircuitBuilder::CircuitBuilder(int variables)
-    : variables_(variables), words_((static_cast<std::size_t>(variables) + 64) / 64) {
+CircuitBuilder::CircuitBuilder(int variables) : variables_(variables) {
   if (variables < 1) throw Error("circuit: a formula without variables");
+  place_.assign(static_cast<std::size_t>(variables) + 1, -1);
 }
 
-std::span<const std::uint64_t> CircuitBuilder::variables_of(Part part) const {
-  return std::span(bits_).subspan(static_cast<std::size_t>(part) * words_, words_);
+CircuitBuilder::Variables CircuitBuilder::variables_of(Part part) const {
+  const auto& node = nodes_[static_cast<std::size_t>(part)];
+  return {node.first, std::span(bits_).subspan(node.begin, node.words)};
 }
 
 CircuitBuilder::Part CircuitBuilder::add(Circuit::Kind kind, int literal, std::vector<Part> parts) {
-  if (bits_.size() + words_ > kMostWords) {
-    throw Error(fmt::format("circuit: too large, {} nodes over {} variables", nodes_.size(), variables_));
-  }
-  comparisons_ += (parts.size() + 1) * words_;
-  if (comparisons_ > kMostComparisons) {
-    throw Error(fmt::format("circuit: too large, nodes of {} parts over {} variables", parts.size(), variables_));
-  }
-  Bits together(words_, 0);
+  std::size_t first = std::numeric_limits<std::size_t>::max(), end = 0, place = 0;
   if (literal != 0) {
-    const auto variable = static_cast<std::size_t>(std::abs(literal));
-    together[variable / 64] |= std::uint64_t{1} << (variable % 64);
+    auto& its = place_[static_cast<std::size_t>(std::abs(literal))];
+    if (its < 0) {
+      its = static_cast<std::int32_t>(order_.size());
+      order_.push_back(std::abs(literal));
+    }
+    place = static_cast<std::size_t>(its);
+    first = place / 64;
+    end = first + 1;
   }
+  comparisons_ += 1;
   for (const auto part : parts) {
     const auto its = variables_of(part);
-    for (std::size_t word = 0; word < words_; ++word) {
-      if (kind == Circuit::Kind::kProduct && (together[word] & its[word]) != 0) {
-        const auto shared = word * 64 + static_cast<std::size_t>(std::countr_zero(together[word] & its[word]));
-        throw Error(fmt::format("circuit: two parts of a product share variable {}", shared));
+    first = std::min(first, its.first);
+    end = std::max(end, its.first + its.words.size());
+    comparisons_ += its.words.size();
+  }
+  if (bits_.size() + (end - first) > kMostWords || comparisons_ > kMostComparisons || nodes_.size() >= kMostNodes) {
+    throw Error(fmt::format("circuit: too large, {} nodes over {} variables", nodes_.size() + 1, order_.size()));
+  }
+  const auto begin = bits_.size();
+  bits_.resize(begin + (end - first), 0);
+  const auto together = std::span(bits_).subspan(begin);
+  if (literal != 0) together[0] = std::uint64_t{1} << (place % 64);
+  for (const auto part : parts) {
+    const auto its = variables_of(part);
+    for (std::size_t word = 0; word < its.words.size(); ++word) {
+      auto& all = together[its.first + word - first];
+      if (const auto shared = all & its.words[word]; kind == Circuit::Kind::kProduct && shared != 0) {
+        const auto at = (its.first + word) * 64 + static_cast<std::size_t>(std::countr_zero(shared));
+        bits_.resize(begin);
+        throw Error(fmt::format("circuit: two parts of a product share variable {}", order_[at]));
       }
-      together[word] |= its[word];
+      all |= its.words[word];
     }
   }
-  nodes_.push_back({kind, literal, std::move(parts)});
-  bits_.insert(bits_.end(), together.begin(), together.end());
+  nodes_.push_back({kind, literal, std::move(parts), begin, first, end - first});
   return static_cast<Part>(nodes_.size()) - 1;
 }
 
@@ -344,47 +359,66 @@ Circuit CircuitBuilder::build(Part top) const {
     if (place == kFalse) place = put(Circuit::Kind::kLiteral, literal, {});
     return place;
   };
-  // Anything at all over a variable, and over some variables by a hash of its parts.
-  std::vector<Part> either(static_cast<std::size_t>(variables_) + 1, kFalse);
-  std::unordered_multimap<std::size_t, Part> anything;
-  const auto put_anything = [&](const Bits& bits) {
+  // Anything at all over some variables: a tree over blocks of their order, so that sets share what they have in
+  // common.
+  auto order = order_;
+  for (int variable = 1; variable <= variables_; ++variable) {
+    if (place_[static_cast<std::size_t>(variable)] < 0) order.push_back(variable);
+  }
+  std::vector<Part> either(order.size(), kFalse);
+  std::map<std::pair<std::size_t, std::uint64_t>, Part> of_word;
+  std::map<std::pair<Part, Part>, Part> of_pair;
+  const auto put_word = [&](std::size_t word, std::uint64_t bits) {
+    if (bits == 0) return kTrue;
+    const auto [known, fresh] = of_word.try_emplace({word, bits}, 0);
+    if (!fresh) return known->second;
     std::vector<Part> parts;
-    std::size_t hash = 0;
-    for (std::size_t word = 0; word < words_; ++word) {
-      for (auto left = bits[word]; left != 0; left &= left - 1) {
-        const auto variable = word * 64 + static_cast<std::size_t>(std::countr_zero(left));
-        if (either[variable] == kFalse) {
-          const auto is = put_literal(static_cast<int>(variable)), is_not = put_literal(-static_cast<int>(variable));
-          either[variable] = put(Circuit::Kind::kSum, 0, {is, is_not});
-        }
-        parts.push_back(either[variable]);
-        hash = (hash ^ variable) * 0x9E3779B97F4A7C15U;
+    for (auto left = bits; left != 0; left &= left - 1) {
+      const auto place = word * 64 + static_cast<std::size_t>(std::countr_zero(left));
+      if (either[place] == kFalse) {
+        const auto is = put_literal(order[place]), is_not = put_literal(-order[place]);
+        either[place] = put(Circuit::Kind::kSum, 0, {is, is_not});
       }
+      parts.push_back(either[place]);
     }
-    if (parts.size() == 1) return parts[0];
-    const auto [begin, end] = anything.equal_range(hash);
-    for (auto candidate = begin; candidate != end; ++candidate) {
-      if (std::ranges::equal(circuit.parts(candidate->second), parts)) return candidate->second;
+    return known->second = parts.size() == 1 ? parts[0] : put(Circuit::Kind::kProduct, 0, parts);
+  };
+  const auto put_both = [&](Part left, Part right) {
+    if (left == kTrue || right == kTrue) return left == kTrue ? right : left;
+    const auto [known, fresh] = of_pair.try_emplace({left, right}, 0);
+    if (fresh) known->second = put(Circuit::Kind::kProduct, 0, {left, right});
+    return known->second;
+  };
+  const auto put_anything = [&](const Variables& variables) {
+    auto first = variables.first;
+    std::vector<Part> row;  // of blocks from the first on
+    for (std::size_t word = 0; word < variables.words.size(); ++word) {
+      row.push_back(put_word(first + word, variables.words[word]));
     }
-    return anything.emplace(hash, put(Circuit::Kind::kProduct, 0, parts))->second;
+    for (std::vector<Part> pairs; row.size() > 1; first /= 2, row.swap(pairs)) {
+      pairs.clear();
+      if (first % 2 == 1) row.insert(row.begin(), kTrue);
+      if (row.size() % 2 == 1) row.push_back(kTrue);
+      for (std::size_t left = 0; left < row.size(); left += 2) pairs.push_back(put_both(row[left], row[left + 1]));
+    }
+    return row[0];
   };
   // A part over more variables than its own.
-  const auto widen = [&](Part placed, std::span<const std::uint64_t> its, std::span<const std::uint64_t> all) {
-    Bits missing(words_);
-    bool any = false;
-    for (std::size_t word = 0; word < words_; ++word) {
-      missing[word] = all[word] & ~its[word];
-      any = any || missing[word] != 0;
+  std::vector<std::uint64_t> missing;
+  const auto widen = [&](Part placed, const Variables& its, const Variables& all) {
+    missing.clear();
+    for (std::size_t word = 0; word < all.words.size(); ++word) {
+      missing.push_back(all.words[word] & ~its.at(all.first + word));
     }
-    return any ? put(Circuit::Kind::kProduct, 0, {placed, put_anything(missing)}) : placed;
+    const bool any = std::ranges::any_of(missing, [](std::uint64_t word) { return word != 0; });
+    return any ? put(Circuit::Kind::kProduct, 0, {placed, put_anything({all.first, missing})}) : placed;
   };
 
-  Bits all(words_, 0);
-  for (std::size_t variable = 1; variable <= static_cast<std::size_t>(variables_); ++variable) {
-    all[variable / 64] |= std::uint64_t{1} << (variable % 64);
-  }
+  std::vector<std::uint64_t> every_bit((order.size() + 63) / 64, ~std::uint64_t{0});
+  if (order.size() % 64 != 0) every_bit.back() = (std::uint64_t{1} << (order.size() % 64)) - 1;
+  const Variables every{0, every_bit};
   if (top == kTrue) {
-    put_anything(all);
+    put_anything(every);
     return circuit;
   }
   std::vector<char> needed(nodes_.size(), 0);
@@ -411,7 +445,7 @@ Circuit CircuitBuilder::build(Part top) const {
     }
     placed[index] = put(node.kind, node.literal, parts);
   }
-  const auto whole = widen(placed[static_cast<std::size_t>(top)], variables_of(top), all);
+  const auto whole = widen(placed[static_cast<std::size_t>(top)], variables_of(top), every);
   if (whole + 1 != static_cast<Part>(circuit.nodes_.size())) put(Circuit::Kind::kProduct, 0, {whole});
   return circuit;
 }

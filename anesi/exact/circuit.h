@@ -112,16 +112,25 @@ class CircuitBuilder {
     Circuit::Kind kind;
     int literal;
     std::vector<Part> parts;
+    std::size_t begin, first, words;  // of its variables: see variables_of
   };
-  // The variables of a part, as bits.
-  using Bits = std::vector<std::uint64_t>;
-  std::span<const std::uint64_t> variables_of(Part part) const;
+  // A set of variables, as bits: bit b of word w is the variable at place 64 (first + w) + b in order_. Variables that
+  // are named together are near each other there, so that most sets are a few words.
+  struct Variables {
+    std::size_t first;
+    std::span<const std::uint64_t> words;
+    std::uint64_t at(std::size_t word) const {
+      return word >= first && word < first + words.size() ? words[word - first] : 0;
+    }
+  };
+  Variables variables_of(Part part) const;
   Part add(Circuit::Kind kind, int literal, std::vector<Part> parts);
 
   int variables_;
-  std::size_t words_;  // of Bits
+  std::vector<int> order_;           // of the variables as they were first named
+  std::vector<std::int32_t> place_;  // [variable]: in order_, or -1
   std::vector<Node> nodes_;
-  std::vector<std::uint64_t> bits_;  // [nodes, words]
+  std::vector<std::uint64_t> bits_;  // of all nodes' variables
   std::size_t comparisons_ = 0;      // of words so far
   std::map<int, Part> literals_;
 };
