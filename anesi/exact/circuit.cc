@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <utility>
 
 #include "anesi/core/error.h"
 
@@ -12,7 +15,9 @@ namespace anesi {
 namespace {
 
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
-// Counts below this are taken again as logarithms: what underflowed on the way might matter beside them.
+// Counts below this are taken again as logarithms: what underflowed on the way might matter beside them. Above it it
+// cannot, since the weights of each variable's two literals are first made to sum to one: what underflowed is then at
+// most a part in 10^58 for each node.
 constexpr double kSmallestCount = 1e-250;
 
 template <typename Values>
@@ -32,13 +37,24 @@ double Circuit::Counts::share(std::size_t part, std::size_t sum) const {
 
 double Circuit::count(const Weights& weights, Counts& counts) const {
   if (nodes_.empty()) return kImpossible;
+  Weights shares(places(), 0);
+  double scale = 0;  // the logarithm of what the weights were divided by
+  for (int variable = 1; variable <= variables_; ++variable) {
+    const auto is = weights[place_of(variable)], is_not = weights[place_of(-variable)];
+    const auto larger = std::max(is, is_not);
+    if (larger == kImpossible) return kImpossible;
+    const auto share = std::exp(is - larger), share_not = std::exp(is_not - larger);
+    shares[place_of(variable)] = share / (share + share_not);
+    shares[place_of(-variable)] = share_not / (share + share_not);
+    scale += larger + std::log(share + share_not);
+  }
   auto& values = counts.values;
   values.resize(nodes_.size());
   counts.logarithms = false;
   for (std::size_t index = 0; index < nodes_.size(); ++index) {
     const auto& node = nodes_[index];
     if (node.kind == Kind::kLiteral) {
-      values[index] = std::exp(weights[place_of(node.literal)]);
+      values[index] = shares[place_of(node.literal)];
     } else if (node.kind == Kind::kProduct) {
       double product = 1;
       for (const auto part : parts_of(node)) product *= values[static_cast<std::size_t>(part)];
@@ -49,7 +65,7 @@ double Circuit::count(const Weights& weights, Counts& counts) const {
       values[index] = sum;
     }
   }
-  if (values.back() >= kSmallestCount && std::isfinite(values.back())) return std::log(values.back());
+  if (values.back() >= kSmallestCount) return std::log(values.back()) + scale;
   counts.logarithms = true;
   std::vector<double> terms;
   for (std::size_t index = 0; index < nodes_.size(); ++index) {
@@ -68,10 +84,16 @@ double Circuit::count(const Weights& weights, Counts& counts) const {
 }
 
 double Circuit::models() const {
-  if (nodes_.empty()) return 0;
-  Counts counts;
-  const auto log = count(Weights(places(), 0), counts);
-  return counts.logarithms ? std::exp(log) : counts.values.back();
+  std::vector<double> models(nodes_.size());
+  for (std::size_t index = 0; index < nodes_.size(); ++index) {
+    const bool is_sum = nodes_[index].kind == Kind::kSum;
+    models[index] = is_sum ? 0 : 1;
+    for (const auto part : parts_of(nodes_[index])) {
+      const auto its = models[static_cast<std::size_t>(part)];
+      models[index] = is_sum ? models[index] + its : models[index] * its;
+    }
+  }
+  return models.empty() ? 0 : models.back();
 }
 
 double Circuit::log_count(const Weights& weights) const {
@@ -177,7 +199,8 @@ double Circuit::best_model(const Weights& weights, std::vector<bool>& model) con
   }
   if (best.back() == kImpossible) return kImpossible;
   descend(model, [&](std::size_t, std::span<const std::int32_t> parts) {
-    return *std::ranges::max_element(parts, {}, [&](std::int32_t part) { return best[static_cast<std::size_t>(part)]; });
+    return *std::ranges::max_element(parts, {},
+                                     [&](std::int32_t part) { return best[static_cast<std::size_t>(part)]; });
   });
   return best.back();
 }
@@ -209,9 +232,10 @@ bool Circuit::restrict_to_models(OfLiterals<char>& may_be_true) const {
   for (std::size_t index = 0; index < nodes_.size(); ++index) {
     const auto& node = nodes_[index];
     const auto is_possible = [&](std::int32_t part) { return possible[static_cast<std::size_t>(part)] != 0; };
-    possible[index] = static_cast<char>(node.kind == Kind::kLiteral   ? may_be_true[place_of(node.literal)] != 0
-                                        : node.kind == Kind::kProduct ? std::ranges::all_of(parts_of(node), is_possible)
-                                                                      : std::ranges::any_of(parts_of(node), is_possible));
+    possible[index] =
+        static_cast<char>(node.kind == Kind::kLiteral   ? may_be_true[place_of(node.literal)] != 0
+                          : node.kind == Kind::kProduct ? std::ranges::all_of(parts_of(node), is_possible)
+                                                        : std::ranges::any_of(parts_of(node), is_possible));
   }
   std::ranges::fill(may_be_true, 0);
   if (possible.back() == 0) return false;
@@ -230,41 +254,63 @@ bool Circuit::restrict_to_models(OfLiterals<char>& may_be_true) const {
 
 namespace {
 
-constexpr std::size_t kMostWords = std::size_t{1} << 27;  // of variables' bits: 1 GiB
-constexpr std::size_t kMostParts = std::size_t{1} << 30;
+// A small file can describe a circuit that takes much memory and time once all its parts are over the same variables.
+constexpr std::size_t kMostWords = std::size_t{1} << 26;        // of variables' bits: 512 MiB
+constexpr std::size_t kMostParts = std::size_t{1} << 26;        // 256 MiB
+constexpr std::size_t kMostNodes = std::size_t{1} << 24;        // 256 MiB
+constexpr std::size_t kMostComparisons = std::size_t{1} << 33;  // of words of bits: some seconds
 
 }  // namespace
 
-CircuitBuilder::CircuitBuilder(int variables)
-    : variables_(variables), words_((static_cast<std::size_t>(variables) + 64) / 64) {
+CircuitBuilder::CircuitBuilder(int variables) : variables_(variables) {
   if (variables < 1) throw Error("circuit: a formula without variables");
+  place_.assign(static_cast<std::size_t>(variables) + 1, -1);
 }
 
-std::span<const std::uint64_t> CircuitBuilder::variables_of(Part part) const {
-  return std::span(bits_).subspan(static_cast<std::size_t>(part) * words_, words_);
+CircuitBuilder::Variables CircuitBuilder::variables_of(Part part) const {
+  const auto& node = nodes_[static_cast<std::size_t>(part)];
+  return {node.first, std::span(bits_).subspan(node.begin, node.words)};
 }
 
 CircuitBuilder::Part CircuitBuilder::add(Circuit::Kind kind, int literal, std::vector<Part> parts) {
-  if (bits_.size() + words_ > kMostWords) {
-    throw Error(fmt::format("circuit: too large, {} nodes over {} variables", nodes_.size(), variables_));
-  }
-  Bits together(words_, 0);
+  std::size_t first = std::numeric_limits<std::size_t>::max(), end = 0, place = 0;
   if (literal != 0) {
-    const auto variable = static_cast<std::size_t>(std::abs(literal));
-    together[variable / 64] |= std::uint64_t{1} << (variable % 64);
+    auto& its = place_[static_cast<std::size_t>(std::abs(literal))];
+    if (its < 0) {
+      its = static_cast<std::int32_t>(order_.size());
+      order_.push_back(std::abs(literal));
+    }
+    place = static_cast<std::size_t>(its);
+    first = place / 64;
+    end = first + 1;
   }
+  comparisons_ += 1;
   for (const auto part : parts) {
     const auto its = variables_of(part);
-    for (std::size_t word = 0; word < words_; ++word) {
-      if (kind == Circuit::Kind::kProduct && (together[word] & its[word]) != 0) {
-        const auto shared = word * 64 + static_cast<std::size_t>(std::countr_zero(together[word] & its[word]));
-        throw Error(fmt::format("circuit: two parts of a product share variable {}", shared));
+    first = std::min(first, its.first);
+    end = std::max(end, its.first + its.words.size());
+    comparisons_ += its.words.size();
+  }
+  if (bits_.size() + (end - first) > kMostWords || comparisons_ > kMostComparisons || nodes_.size() >= kMostNodes) {
+    throw Error(fmt::format("circuit: too large, {} nodes over {} variables", nodes_.size() + 1, order_.size()));
+  }
+  const auto begin = bits_.size();
+  bits_.resize(begin + (end - first), 0);
+  const auto together = std::span(bits_).subspan(begin);
+  if (literal != 0) together[0] = std::uint64_t{1} << (place % 64);
+  for (const auto part : parts) {
+    const auto its = variables_of(part);
+    for (std::size_t word = 0; word < its.words.size(); ++word) {
+      auto& all = together[its.first + word - first];
+      if (const auto shared = all & its.words[word]; kind == Circuit::Kind::kProduct && shared != 0) {
+        const auto at = (its.first + word) * 64 + static_cast<std::size_t>(std::countr_zero(shared));
+        bits_.resize(begin);
+        throw Error(fmt::format("circuit: two parts of a product share variable {}", order_[at]));
       }
-      together[word] |= its[word];
+      all |= its.words[word];
     }
   }
-  nodes_.push_back({kind, literal, std::move(parts)});
-  bits_.insert(bits_.end(), together.begin(), together.end());
+  nodes_.push_back({kind, literal, std::move(parts), begin, first, end - first});
   return static_cast<Part>(nodes_.size()) - 1;
 }
 
@@ -299,56 +345,80 @@ Circuit CircuitBuilder::build(Part top) const {
   circuit.variables_ = variables_;
   if (top == kFalse) return circuit;
   const auto put = [&](Circuit::Kind kind, int literal, const std::vector<Part>& parts) {
-    if (circuit.parts_.size() + parts.size() > kMostParts || circuit.nodes_.size() > kMostParts) {
-      throw Error(fmt::format("circuit: too large, more than {} parts", kMostParts));
+    if (circuit.parts_.size() + parts.size() > kMostParts || circuit.nodes_.size() >= kMostNodes) {
+      throw Error(fmt::format("circuit: too large, more than {} nodes or {} parts", kMostNodes, kMostParts));
     }
     const auto begin = static_cast<std::int32_t>(circuit.parts_.size());
     circuit.parts_.insert(circuit.parts_.end(), parts.begin(), parts.end());
     circuit.nodes_.push_back({kind, literal, begin, static_cast<std::int32_t>(circuit.parts_.size())});
     return static_cast<Part>(circuit.nodes_.size()) - 1;
   };
-  std::map<int, Part> literals;
+  std::vector<Part> literals(circuit.places(), kFalse);
   const auto put_literal = [&](int literal) {
-    const auto [place, fresh] = literals.try_emplace(literal, 0);
-    if (fresh) place->second = put(Circuit::Kind::kLiteral, literal, {});
-    return place->second;
+    auto& place = literals[circuit.place_of(literal)];
+    if (place == kFalse) place = put(Circuit::Kind::kLiteral, literal, {});
+    return place;
   };
-  std::map<Bits, Part> anything;  // over some variables
-  const auto put_anything = [&](const Bits& bits) {
-    if (const auto found = anything.find(bits); found != anything.end()) return found->second;
+  // Anything at all over some variables: a tree over blocks of their order, so that sets share what they have in
+  // common.
+  auto order = order_;
+  for (int variable = 1; variable <= variables_; ++variable) {
+    if (place_[static_cast<std::size_t>(variable)] < 0) order.push_back(variable);
+  }
+  std::vector<Part> either(order.size(), kFalse);
+  std::map<std::pair<std::size_t, std::uint64_t>, Part> of_word;
+  std::map<std::pair<Part, Part>, Part> of_pair;
+  const auto put_word = [&](std::size_t word, std::uint64_t bits) {
+    if (bits == 0) return kTrue;
+    const auto [known, fresh] = of_word.try_emplace({word, bits}, 0);
+    if (!fresh) return known->second;
     std::vector<Part> parts;
-    for (int variable = 1; variable <= variables_; ++variable) {
-      const auto place = static_cast<std::size_t>(variable);
-      if ((bits[place / 64] >> (place % 64) & 1U) == 0) continue;
-      Bits alone(words_, 0);
-      alone[place / 64] = std::uint64_t{1} << (place % 64);
-      const auto [either, fresh] = anything.try_emplace(alone, 0);
-      if (fresh) {
-        const auto is = put_literal(variable), is_not = put_literal(-variable);
-        either->second = put(Circuit::Kind::kSum, 0, {is, is_not});
+    for (auto left = bits; left != 0; left &= left - 1) {
+      const auto place = word * 64 + static_cast<std::size_t>(std::countr_zero(left));
+      if (either[place] == kFalse) {
+        const auto is = put_literal(order[place]), is_not = put_literal(-order[place]);
+        either[place] = put(Circuit::Kind::kSum, 0, {is, is_not});
       }
-      parts.push_back(either->second);
+      parts.push_back(either[place]);
     }
-    if (parts.size() == 1) return parts[0];
-    return anything[bits] = put(Circuit::Kind::kProduct, 0, parts);
+    return known->second = parts.size() == 1 ? parts[0] : put(Circuit::Kind::kProduct, 0, parts);
+  };
+  const auto put_both = [&](Part left, Part right) {
+    if (left == kTrue || right == kTrue) return left == kTrue ? right : left;
+    const auto [known, fresh] = of_pair.try_emplace({left, right}, 0);
+    if (fresh) known->second = put(Circuit::Kind::kProduct, 0, {left, right});
+    return known->second;
+  };
+  const auto put_anything = [&](const Variables& variables) {
+    auto first = variables.first;
+    std::vector<Part> row;  // of blocks from the first on
+    for (std::size_t word = 0; word < variables.words.size(); ++word) {
+      row.push_back(put_word(first + word, variables.words[word]));
+    }
+    for (std::vector<Part> pairs; row.size() > 1; first /= 2, row.swap(pairs)) {
+      pairs.clear();
+      if (first % 2 == 1) row.insert(row.begin(), kTrue);
+      if (row.size() % 2 == 1) row.push_back(kTrue);
+      for (std::size_t left = 0; left < row.size(); left += 2) pairs.push_back(put_both(row[left], row[left + 1]));
+    }
+    return row[0];
   };
   // A part over more variables than its own.
-  const auto widen = [&](Part placed, std::span<const std::uint64_t> its, std::span<const std::uint64_t> all) {
-    Bits missing(words_);
-    bool any = false;
-    for (std::size_t word = 0; word < words_; ++word) {
-      missing[word] = all[word] & ~its[word];
-      any = any || missing[word] != 0;
+  std::vector<std::uint64_t> missing;
+  const auto widen = [&](Part placed, const Variables& its, const Variables& all) {
+    missing.clear();
+    for (std::size_t word = 0; word < all.words.size(); ++word) {
+      missing.push_back(all.words[word] & ~its.at(all.first + word));
     }
-    return any ? put(Circuit::Kind::kProduct, 0, {placed, put_anything(missing)}) : placed;
+    const bool any = std::ranges::any_of(missing, [](std::uint64_t word) { return word != 0; });
+    return any ? put(Circuit::Kind::kProduct, 0, {placed, put_anything({all.first, missing})}) : placed;
   };
 
-  Bits all(words_, 0);
-  for (std::size_t variable = 1; variable <= static_cast<std::size_t>(variables_); ++variable) {
-    all[variable / 64] |= std::uint64_t{1} << (variable % 64);
-  }
+  std::vector<std::uint64_t> every_bit((order.size() + 63) / 64, ~std::uint64_t{0});
+  if (order.size() % 64 != 0) every_bit.back() = (std::uint64_t{1} << (order.size() % 64)) - 1;
+  const Variables every{0, every_bit};
   if (top == kTrue) {
-    put_anything(all);
+    put_anything(every);
     return circuit;
   }
   std::vector<char> needed(nodes_.size(), 0);
@@ -375,7 +445,7 @@ Circuit CircuitBuilder::build(Part top) const {
     }
     placed[index] = put(node.kind, node.literal, parts);
   }
-  const auto whole = widen(placed[static_cast<std::size_t>(top)], variables_of(top), all);
+  const auto whole = widen(placed[static_cast<std::size_t>(top)], variables_of(top), every);
   if (whole + 1 != static_cast<Part>(circuit.nodes_.size())) put(Circuit::Kind::kProduct, 0, {whole});
   return circuit;
 }

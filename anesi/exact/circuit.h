@@ -24,7 +24,7 @@ class Circuit {
   int variables() const { return variables_; }
   std::int64_t nodes() const { return static_cast<std::int64_t>(nodes_.size()); }
   bool satisfiable() const { return !nodes_.empty(); }
-  double models() const;  // exact below 2^53
+  double models() const;  // exact below 2^53, infinite above 10^308
 
   // Something for each literal: [literal + variables], from -variables to variables; the entry at 0 is unused.
   template <typename Value>
@@ -53,7 +53,9 @@ class Circuit {
   enum class Kind : std::int8_t { kLiteral, kProduct, kSum };
   Kind kind(std::int64_t node) const { return nodes_[static_cast<std::size_t>(node)].kind; }
   int literal(std::int64_t node) const { return nodes_[static_cast<std::size_t>(node)].literal; }
-  std::span<const std::int32_t> parts(std::int64_t node) const { return parts_of(nodes_[static_cast<std::size_t>(node)]); }
+  std::span<const std::int32_t> parts(std::int64_t node) const {
+    return parts_of(nodes_[static_cast<std::size_t>(node)]);
+  }
 
  private:
   friend class CircuitBuilder;
@@ -63,11 +65,13 @@ class Circuit {
     std::int32_t begin, end;  // of its parts in parts_
   };
   std::span<const std::int32_t> parts_of(const Node& node) const {
-    return std::span(parts_).subspan(static_cast<std::size_t>(node.begin), static_cast<std::size_t>(node.end - node.begin));
+    return std::span(parts_).subspan(static_cast<std::size_t>(node.begin),
+                                     static_cast<std::size_t>(node.end - node.begin));
   }
 
-  // Of every node, the sum over its models of the product of their literals' weights; logarithms where that product
-  // would underflow. Returns that of the formula, as a logarithm.
+  // Of every node, the sum over its models of the product of their literals' weights, divided by what that product sums
+  // to over all values of its variables; undivided logarithms where that would underflow. Returns the logarithm of the
+  // formula's own, undivided.
   struct Counts {
     std::vector<double> values;
     bool logarithms = false;
@@ -93,7 +97,7 @@ class CircuitBuilder {
 
   // Throws Error where there is no such variable.
   Part literal(int literal);
-  // Throws Error where two parts share a variable.
+  // Throws Error where two parts share a variable. This and sum() throw Error where the circuit becomes too large.
   Part product(std::vector<Part> parts);
   // At most one part may be true at once, which is the caller's to know.
   Part sum(std::vector<Part> parts);
@@ -108,16 +112,26 @@ class CircuitBuilder {
     Circuit::Kind kind;
     int literal;
     std::vector<Part> parts;
+    std::size_t begin, first, words;  // of its variables: see variables_of
   };
-  // The variables of a part, as bits.
-  using Bits = std::vector<std::uint64_t>;
-  std::span<const std::uint64_t> variables_of(Part part) const;
+  // A set of variables, as bits: bit b of word w is the variable at place 64 (first + w) + b in order_. Variables that
+  // are named together are near each other there, so that most sets are a few words.
+  struct Variables {
+    std::size_t first;
+    std::span<const std::uint64_t> words;
+    std::uint64_t at(std::size_t word) const {
+      return word >= first && word < first + words.size() ? words[word - first] : 0;
+    }
+  };
+  Variables variables_of(Part part) const;
   Part add(Circuit::Kind kind, int literal, std::vector<Part> parts);
 
   int variables_;
-  std::size_t words_;  // of Bits
+  std::vector<int> order_;           // of the variables as they were first named
+  std::vector<std::int32_t> place_;  // [variable]: in order_, or -1
   std::vector<Node> nodes_;
-  std::vector<std::uint64_t> bits_;  // [nodes, words]
+  std::vector<std::uint64_t> bits_;  // of all nodes' variables
+  std::size_t comparisons_ = 0;      // of words so far
   std::map<int, Part> literals_;
 };
 

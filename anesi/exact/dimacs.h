@@ -1,0 +1,39 @@
+// DIMACS, the format in which formulas in conjunctive normal form are exchanged, as the model counting competition
+// extends it (2021 and later):
+//
+//   c t wmc               a comment
+//   p cnf 3 2             3 variables, 2 clauses
+//   c p show 1 2 0        the variables that are counted; all where no line says so
+//   c p weight 1 0.7 0    the weight of a literal
+//   1 -2 0                clauses, which may go over several lines
+//   2 3 0
+//
+// Reading takes time and memory in proportion to the file, whatever its header says.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace anesi {
+
+struct Dimacs {
+  int variables = 0;
+  std::vector<std::vector<int>> clauses;
+  std::vector<int> shown;         // in the file's order, each once
+  bool has_show = false;          // without it, all are shown
+  std::map<int, double> weights;  // literals that are not here have weight 1
+};
+
+// Where the file gives one literal of a variable a weight w of at most 1 and the other none, the other's is 1 - w.
+// Throws Error "name:line: what is wrong": a header that is missing, not the only one or absurd (more than ten million
+// variables or clauses), clauses that are more or fewer than it says, literals without variables, words that should be
+// numbers. What follows a line that begins with % is not read (SATLIB ends its files so).
+Dimacs read_dimacs(const std::filesystem::path& path);
+Dimacs parse_dimacs(std::string_view text, const std::string& name);
+
+std::string to_dimacs(const Dimacs& formula);
+
+}  // namespace anesi
