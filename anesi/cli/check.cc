@@ -3,6 +3,7 @@
 
 #include <iostream>
 
+#include "anesi/check/formula_check.h"
 #include "anesi/check/run_check.h"
 #include "anesi/cli/command.h"
 #include "anesi/cli/progress_display.h"
@@ -15,7 +16,19 @@ struct CheckFlags {
   std::string target;
   std::vector<std::string> settings;
   CheckOptions options;
+  std::string as = "constraint", write;
+  double seconds = 60;
+  std::int64_t count_samples = 4000;
 };
+
+CheckReport report_of_formula(const CheckFlags& flags) {
+  FormulaCheckOptions options{.samples = flags.count_samples, .seed = flags.options.seed, .write_nnf = flags.write};
+  OptionTable table;
+  table.add("as", options.formula.as, "");
+  table.set("as=" + flags.as);
+  options.formula.seconds = flags.seconds;
+  return check_formula_file(flags.target, options);
+}
 
 CheckReport report_of(const CheckFlags& flags) {
   const auto context = flags.common.context();
@@ -25,6 +38,10 @@ CheckReport report_of(const CheckFlags& flags) {
     ProgressDisplay display;
     return check_task(configuration, configuration.make_task(context), flags.options,
                       [&](const Progress& progress) { display.update(progress); });
+  }
+  if (is_formula_file(flags.target)) {
+    if (!flags.settings.empty()) throw UsageError("--set is for checking a task; of a formula say --as, --seconds");
+    return report_of_formula(flags);
   }
   if (!std::filesystem::exists(flags.target)) {
     throw UsageError(fmt::format("{}: neither a task nor a run; `anesi tasks` lists the tasks", flags.target));
@@ -52,7 +69,7 @@ void add_check(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand(
       "check", "is a problem well posed, its pruner exact, its q near to exact and safe to learn through?");
   auto flags = std::make_shared<CheckFlags>();
-  command->add_option("TARGET", flags->target, "a task, or a run directory")->required();
+  command->add_option("TARGET", flags->target, "a task, a run directory, or a formula (.cnf, .nnf, .sdd)")->required();
   command->add_option("--set", flags->settings, "an option of the task, name=value; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--beliefs", flags->options.beliefs, "how many beliefs to look at (default 200)")
@@ -61,12 +78,17 @@ void add_check(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(2, 1000000));
   command->add_option("--seed", flags->options.seed, "decides every random draw (default 0)")
       ->check(CLI::NonNegativeNumber);
+  command->add_option("--as", flags->as, "of a formula: what it is as a problem (default constraint)")
+      ->check(CLI::IsMember({"constraint", "clauses", "definition"}));
+  command->add_option("--seconds", flags->seconds, "of a formula: after which compiling it is given up (default 60)")
+      ->check(CLI::Range(0.0, 1e6));
+  command->add_option("--write", flags->write, "of a formula: write its circuit to this file, in the format of c2d (.nnf)");
   flags->common.add_to(*command);
   command->footer(
       "Of a task, q is learned from c alone as the default preset says; --set q.pretrain=0 leaves that out.\n"
       "Exits with 1 where something is wrong.\n"
       "Examples:\n  anesi check mnist-add --set task.digits=2\n  anesi check warcraft --set task.size=30\n  anesi "
-      "check runs/four --json");
+      "check runs/four --json\n  anesi check rules.cnf --write rules.nnf");
   command->callback([flags, &exit_code] { exit_code = check(*flags); });
 }
 

@@ -104,7 +104,7 @@ TEST_P(Constraints, ArePrunedToWhatCanBeCompleted) {
             expected[static_cast<std::size_t>(world[static_cast<std::size_t>(variable)])] = 1;
           }
         });
-        for (const auto* const pruner : {by_circuit.get(), by_solver.get()}) {
+        for (const Pruner* const pruner : {by_circuit.get(), static_cast<const Pruner*>(by_solver.get())}) {
           const auto mask = std::make_unique<bool[]>(expected.size());
           pruner->allow_worlds(Values(&output, 1), partial, variable, Mask(mask.get(), expected.size()));
           for (std::size_t value = 0; value < expected.size(); ++value) EXPECT_EQ(mask[value], expected[value] != 0);

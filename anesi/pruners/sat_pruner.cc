@@ -2,82 +2,25 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <mutex>
 #include <optional>
 
 #include "anesi/core/error.h"
-
-#ifdef ANESI_WITH_CADICAL
-#include <cadical.hpp>
-#endif
+#include "anesi/exact/sat.h"
 
 namespace anesi {
-
-#ifdef ANESI_WITH_CADICAL
-
 namespace {
 
-constexpr int kSatisfiable = 10;  // CaDiCaL's answers, as in the SAT competitions
-
-// Solvers of one formula. One is lent for as long as a question takes; those that are not in use wait for the next.
-class Solvers {
- public:
-  explicit Solvers(std::vector<std::vector<int>> clauses) : clauses_(std::move(clauses)) {}
-
-  // Whether some model makes all of these literals true.
-  bool agree_on(const std::vector<int>& assumptions, int one_more) const {
-    const Borrowed solver(*this);
-    for (const auto assumption : assumptions) solver->assume(assumption);
-    if (one_more != 0) solver->assume(one_more);
-    return solver->solve() == kSatisfiable;
-  }
-
- private:
-  class Borrowed {
-   public:
-    explicit Borrowed(const Solvers& owner) : owner_(owner) {
-      {
-        const std::lock_guard lock(owner_.mutex_);
-        if (!owner_.idle_.empty()) {
-          solver_ = std::move(owner_.idle_.back());
-          owner_.idle_.pop_back();
-          return;
-        }
-      }
-      solver_ = std::make_unique<CaDiCaL::Solver>();
-      for (const auto& clause : owner_.clauses_) {
-        for (const auto literal : clause) solver_->add(literal);
-        solver_->add(0);
-      }
-    }
-    ~Borrowed() {
-      const std::lock_guard lock(owner_.mutex_);
-      owner_.idle_.push_back(std::move(solver_));
-    }
-    Borrowed(const Borrowed&) = delete;
-    Borrowed& operator=(const Borrowed&) = delete;
-    CaDiCaL::Solver* operator->() const { return solver_.get(); }
-
-   private:
-    const Solvers& owner_;
-    std::unique_ptr<CaDiCaL::Solver> solver_;
-  };
-
-  std::vector<std::vector<int>> clauses_;
-  mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<CaDiCaL::Solver>> idle_;
-};
-
-// That some clause is false.
-std::vector<std::vector<int>> negation_of(Cnf cnf) {
-  std::vector<std::vector<int>> clauses;
+// The worlds in which some clause is false.
+std::vector<std::vector<int>> violations_of(const Cnf& cnf) {
+  Cnf violations(cnf.encoding(), cnf.variables(), {});
   std::vector<int> some_is_false;
   for (const auto& clause : cnf.clauses()) {
-    const auto is_false = some_is_false.emplace_back(cnf.fresh_variable());
-    for (const auto literal : clause) clauses.push_back({-is_false, -literal});
+    const auto is_false = some_is_false.emplace_back(violations.fresh_variable());
+    for (const auto literal : clause) violations.add({-is_false, -literal});
   }
-  clauses.push_back(some_is_false);
-  return clauses;
+  violations.add(some_is_false);
+  for (const auto& literals : cnf.encoding().worlds) violations.exactly_one(literals);
+  return violations.clauses();
 }
 
 // Whether each variable of the formula is a value of some world variable.
@@ -93,14 +36,14 @@ class SatPruner final : public Pruner {
  public:
   SatPruner(Cnf cnf, Space worlds, Space outputs)
       : cnf_(std::move(cnf)), worlds_(std::move(worlds)), outputs_(std::move(outputs)), models_(cnf_.clauses()) {
-    if (!models_.agree_on({}, 0)) throw Error("SAT pruner: the problem's formula has no model");
-    if (is_constraint() && all_of_worlds(cnf_)) violations_.emplace(negation_of(cnf_));
+    if (!models_.satisfiable()) throw Error("SAT pruner: the problem's formula has no model");
+    if (is_constraint() && all_of_worlds(cnf_)) violations_.emplace(violations_of(cnf_));
   }
 
   void allow_outputs(Values partial, std::int64_t variable, Mask mask) const override {
     if (is_constraint()) {
       mask[1] = true;
-      mask[0] = !violations_ || violations_->agree_on({}, 0);
+      mask[0] = !violations_ || violations_->satisfiable();
       return;
     }
     std::vector<int> assumptions;
@@ -143,16 +86,16 @@ class SatPruner final : public Pruner {
   }
 
   template <typename Literal>
-  static void ask(const Solvers& solvers, const std::vector<int>& assumptions, Mask mask, Literal literal) {
+  static void ask(const SatSolvers& solvers, const std::vector<int>& assumptions, Mask mask, Literal literal) {
     for (std::int64_t value = 0; value < static_cast<std::int64_t>(mask.size()); ++value) {
-      mask[static_cast<std::size_t>(value)] = solvers.agree_on(assumptions, literal(value));
+      mask[static_cast<std::size_t>(value)] = solvers.satisfiable(assumptions, literal(value));
     }
   }
 
   Cnf cnf_;
   Space worlds_, outputs_;
-  Solvers models_;
-  std::optional<Solvers> violations_;  // of a constraint without variables of its own
+  SatSolvers models_;
+  std::optional<SatSolvers> violations_;  // of a constraint without variables of its own
 };
 
 }  // namespace
@@ -160,14 +103,6 @@ class SatPruner final : public Pruner {
 std::unique_ptr<Pruner> make_sat_pruner(const Cnf& cnf, const Space& worlds, const Space& outputs) {
   return std::make_unique<SatPruner>(cnf, worlds, outputs);
 }
-
-#else
-
-std::unique_ptr<Pruner> make_sat_pruner(const Cnf&, const Space&, const Space&) {
-  throw Error("the SAT pruner needs CaDiCaL, and anesi was built without it");
-}
-
-#endif
 
 std::unique_ptr<Pruner> make_sat_pruner(const Problem& problem) {
   const auto* const cnf = problem.facts().find<Cnf>();

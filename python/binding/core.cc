@@ -327,7 +327,7 @@ torch::Tensor Core::apply(const torch::Tensor& worlds) const {
 void check_told_facts(const Problem& problem) {
   const auto& worlds = problem.worlds();
   const auto* const cnf = problem.facts().find<Cnf>();
-  if (cnf != nullptr && !cnf->fits(worlds, problem.outputs())) {
+  if (cnf != nullptr && !cnf->encoding().fits(worlds, problem.outputs())) {
     throw UsageError("cnf: it is of other variables or domains than worlds and outputs");
   }
   const auto* const automaton = problem.facts().find<Automaton>();

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 #include <torch/extension.h>
 
+#include "anesi/core/asked_output.h"
 #include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
 #include "anesi/discover/drawing.h"
+#include "anesi/formula/formula.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/exact/cnf.h"
 #include "anesi/perception/pooled_relu.h"
@@ -119,6 +121,32 @@ std::unique_ptr<Core> make_core(const py::object& ask, const std::vector<std::in
                                 let_signals_in);
 }
 
+FormulaOptions formula_options(const std::string& as, const std::vector<int>& outputs, const std::vector<int>& told,
+                               double seconds) {
+  FormulaOptions options{.outputs = outputs, .told = told, .seconds = seconds};
+  constexpr auto kNames = names_of(FormulaAs{});
+  const auto* const name = std::ranges::find(kNames, as);
+  if (name == kNames.end()) {
+    throw UsageError(fmt::format("as_: {} is expected, not {}", fmt::join(kNames, ", "), as));
+  }
+  options.as = static_cast<FormulaAs>(name - kNames.begin());
+  return options;
+}
+
+// A formula as knowledge: from a file, or from clauses as text in DIMACS.
+std::unique_ptr<Core> make_formula_core(const std::optional<std::string>& path, const std::string& text,
+                                        const FormulaOptions& options, std::int64_t given,
+                                        const std::string& architecture, const std::vector<std::string>& settings,
+                                        std::uint64_t seed, const py::object& say, const py::object& chosen) {
+  const auto choice = choice_from(chosen);
+  auto speak = say_to(say);
+  const py::gil_scoped_release release;
+  const auto problem = path ? read_formula_problem(*path, options)
+                            : formula_problem(parse_dimacs(text, "clauses"), options);
+  return std::make_unique<Core>(problem, given, architecture, settings, seed, std::move(speak), choice,
+                                std::vector<std::int64_t>{}, let_signals_in);
+}
+
 // A rule in Python: (kind, values read, state) -> (what is emitted, next state).
 std::shared_ptr<Automaton> make_automaton(const std::vector<std::int64_t>& worlds,
                                           const std::vector<std::int64_t>& outputs, const py::list& steps,
@@ -201,6 +229,11 @@ void bind_core(py::module_& module) {
       .def_property_readonly("worlds", &Core::worlds)
       .def_property_readonly("given", &Core::given)
       .def_property_readonly("outputs", [](const Core& core) { return core.problem().outputs().domains(); })
+      .def_property_readonly("asked",
+                             [](const Core& core) -> std::optional<std::vector<std::int64_t>> {
+                               const auto* const asked = core.problem().facts().find<AskedOutput>();
+                               return asked == nullptr ? std::nullopt : std::optional(asked->output);
+                             })
       .def_property_readonly("choice", &choice_of)
       .def_property_readonly("exact", &Core::is_exact)
       .def_property_readonly("learns", &Core::learns)
@@ -283,6 +316,8 @@ void bind_core(py::module_& module) {
                      function(tensor);
                    }});
       });
+  py::class_<FormulaOptions>(module, "FormulaOptions").def(py::init(&formula_options));
+  module.def("formula_core", &make_formula_core);
   module.def("load",
              [](const std::string& path, const py::object& ask, const std::vector<std::int64_t>& worlds,
                 const std::vector<std::int64_t>& outputs, const std::shared_ptr<Cnf>& cnf, const py::object& say) {

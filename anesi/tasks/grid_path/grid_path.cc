@@ -9,7 +9,7 @@
 
 #include "anesi/data/structured_examples.h"
 #include "anesi/exact/constraint.h"
-#include "anesi/perception/bits_mlp.h"
+#include "anesi/perception/tabular_mlp.h"
 #include "anesi/tasks/grid_path/path_data.h"
 #include "anesi/tasks/task.h"
 
@@ -21,7 +21,7 @@ constexpr std::int64_t kGenerated = 1610;  // as many as were published
 
 struct GridPathOptions {
   std::int64_t side = kPublishedSide;
-  BitsMlpOptions network = {};
+  TabularMlpOptions network = {};
   StructuredOptions structured = {};
 
   void describe(OptionTable& table) {
@@ -86,7 +86,7 @@ Task make_grid_path(const GridPathOptions& options, const TaskContext& context) 
                   [network = options.network, vertices, edges] {
                     std::vector<std::int64_t> told(static_cast<std::size_t>(vertices));
                     std::iota(told.begin(), told.end(), edges);
-                    return std::make_shared<BitsMlp>(edges + vertices, edges, network, told);
+                    return std::make_shared<TabularMlp>(edges + vertices, Space::uniform(edges, 2), network, told);
                   },
               .load =
                   [graph, options, context] {

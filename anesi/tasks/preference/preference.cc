@@ -14,7 +14,7 @@
 #include "anesi/data/structured_examples.h"
 #include "anesi/exact/constraint.h"
 #include "anesi/io/files.h"
-#include "anesi/perception/bits_mlp.h"
+#include "anesi/perception/tabular_mlp.h"
 #include "anesi/tasks/task.h"
 
 namespace anesi {
@@ -26,7 +26,7 @@ constexpr std::size_t kKinds = 10;
 constexpr std::int64_t kGeneratedRankings = 4926;  // as many as were published
 
 struct PreferenceOptions {
-  BitsMlpOptions network{.layers = 3, .width = 25};
+  TabularMlpOptions network{.layers = 3, .width = 25};
   StructuredOptions structured = {};
 
   void describe(OptionTable& table) {
@@ -185,7 +185,7 @@ Task make_preference(const PreferenceOptions& options, const TaskContext& contex
   return Task{
       .problem = make_constraint(
           std::make_shared<CompiledFormula>(CompiledFormula{permutation_circuit(4), std::move(encoding)})),
-      .make_perception = [network = options.network] { return std::make_shared<BitsMlp>(36, 16, network); },
+      .make_perception = [network = options.network] { return std::make_shared<TabularMlp>(36, Space::uniform(16, 2), network); },
       .load =
           [options, context] {
             const auto file = context.data ? *context.data / "sushi.soc" : std::filesystem::path();

@@ -1,14 +1,15 @@
-// A multilayer perceptron from a row of numbers to variables of two values.
+// A multilayer perceptron from a row of numbers to all variables at once.
 #pragma once
 
 #include <vector>
 
+#include "anesi/core/space.h"
 #include "anesi/options/option_table.h"
 #include "anesi/perception/perception.h"
 
 namespace anesi {
 
-struct BitsMlpOptions {
+struct TabularMlpOptions {
   std::int64_t layers = 3, width = 200;
   double dropout = 0;
 
@@ -19,15 +20,16 @@ struct BitsMlpOptions {
   }
 };
 
-class BitsMlp final : public Perception {
+class TabularMlp final : public Perception {
  public:
-  // Inputs [batch, inputs] to beliefs [batch, told + variables, 2]. First come the variables that inputs tell, one for
-  // each of these columns, which hold 0 or 1: of those it is certain.
-  BitsMlp(std::int64_t inputs, std::int64_t variables, const BitsMlpOptions& options,
-          std::vector<std::int64_t> told_columns = {});
+  // Inputs [batch, inputs] to beliefs [batch, told + seen variables, largest domain]. First come the variables that
+  // inputs tell, one of two values for each of these columns, which hold 0 or 1: of those it is certain.
+  TabularMlp(std::int64_t inputs, const Space& seen, const TabularMlpOptions& options,
+             const std::vector<std::int64_t>& told_columns = {});
   torch::Tensor forward(const torch::Tensor& inputs) override;
 
  private:
+  Space seen_;
   torch::nn::Sequential network_;
   torch::Tensor told_columns_;  // int64
 };
