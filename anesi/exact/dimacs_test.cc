@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 
 #include <chrono>
+#include <ctime>
 #include <fstream>
 
-#include "anesi/exact/file_words.h"
 #include "anesi/io/files.h"
 #include "anesi/testing/damage.h"
 #include "anesi/testing/message_of.h"
@@ -157,7 +157,7 @@ TEST(Dimacs, WaitsForNothingAndReadsNothingTooLarge) {
   std::ofstream(path).close();
   std::filesystem::resize_file(path, 100'000'000);
   EXPECT_EQ(message(), path.string() + ": 100,000,000 bytes; files of at most 67,108,864 are read");
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(500));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
 }
 
 TEST(Dimacs, RefusesRubbishAtOnce) {
@@ -169,10 +169,10 @@ TEST(Dimacs, RefusesRubbishAtOnce) {
     rubbish.replace(place, 8, reinterpret_cast<const char*>(&bytes), 8);
   }
   for (const auto& text : {"p" + rubbish, "p cnf 10000000 10000000\n" + rubbish, "p cnf 9 9\n1 " + rubbish}) {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = std::clock();
     EXPECT_NE(dimacs_error(text), "no error");
     EXPECT_LT(dimacs_error(text).size(), 200U);
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(500));
+    EXPECT_LT(std::clock() - start, CLOCKS_PER_SEC / 2);
   }
 }
 

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace anesi::toys {
