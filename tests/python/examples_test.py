@@ -78,6 +78,12 @@ class Examples(unittest.TestCase):
         self.assertGreater(self.figure(r"ExplainedLabels\(2000 of 2000 labels\): ([\d.]+) %", text), 95)
         self.assertGreater(self.figure(r"second network: ([\d.]+) % of digits right\n$", text), 95)
 
+    @unittest.skipUnless(importlib.util.find_spec("problog"), "problog is not installed")
+    def test_07_problog(self):
+        text = self.printed("07_problog.py")
+        self.assertGreater(self.figure(r"\n1 digits: sums right ([\d.]+) %", text), 95)
+        self.assertGreater(self.figure(r"\n15 digits: sums right ([\d.]+) %", text), 90)
+
 
 class Types(unittest.TestCase):
     def test_the_stub_names_what_the_binding_has(self):
