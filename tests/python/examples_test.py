@@ -20,7 +20,7 @@ import anesi
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "python"
-OPTIONAL = ["problog"]  # modules of anesi that need the package of the same name
+OPTIONAL = {"problog": "problog", "deepproblog": "problog"}  # modules of anesi, and the packages that they need
 
 
 def run(command, folder, **environment):
@@ -114,8 +114,9 @@ class Types(unittest.TestCase):
 
 def load_tests(loader, tests, pattern):
     for module in pkgutil.iter_modules(anesi.__path__):
-        if module.name in OPTIONAL and not importlib.util.find_spec(module.name):
-            print(f"{module.name} is not installed: the docstrings of anesi.{module.name} are left out", flush=True)
+        needed = OPTIONAL.get(module.name)
+        if needed and not importlib.util.find_spec(needed):
+            print(f"{needed} is not installed: the docstrings of anesi.{module.name} are left out", flush=True)
         elif not module.name.startswith("_"):
             tests.addTests(doctest.DocTestSuite(importlib.import_module(f"anesi.{module.name}")))
     return tests
