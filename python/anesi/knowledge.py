@@ -15,6 +15,7 @@ from .facts import Automaton, Cnf
 from .function import Function, domains
 
 Logits = Union[torch.Tensor, Sequence[torch.Tensor]]
+Labels = Union[torch.Tensor, Sequence[Any]]
 Settings = Mapping[str, Union[str, int, float, bool]]
 
 
@@ -178,7 +179,7 @@ class Knowledge(torch.nn.Module):
     def loss(
         self,
         logits: Logits | None = None,
-        outputs: torch.Tensor | None = None,
+        outputs: Labels | None = None,
         *,
         beliefs: Logits | None = None,
         worlds: torch.Tensor | None = None,
@@ -217,12 +218,12 @@ class Knowledge(torch.nn.Module):
         self._join_late()
         if (self.training if learn is None else learn) and self._core.learns:
             self._learn(values, is_logits, _tensor(given, "given"))
-        return self._core.loss(values, is_logits, *_labels(given, outputs, holds, worlds))
+        return self._core.loss(values, is_logits, *self._labels(given, outputs, holds, worlds))
 
     def log_prob(
         self,
         logits: Logits | None = None,
-        outputs: torch.Tensor | None = None,
+        outputs: Labels | None = None,
         *,
         beliefs: Logits | None = None,
         worlds: torch.Tensor | None = None,
@@ -238,10 +239,10 @@ class Knowledge(torch.nn.Module):
             tensor([0.2500, 0.5000, 0.2500])
         """
         values, is_logits = self._values(logits, beliefs)
-        result: torch.Tensor = self._core.log_prob(values, is_logits, *_labels(given, outputs, holds, worlds))
+        result: torch.Tensor = self._core.log_prob(values, is_logits, *self._labels(given, outputs, holds, worlds))
         return result
 
-    def forward(self, logits: Logits, outputs: torch.Tensor, **more: Any) -> torch.Tensor:
+    def forward(self, logits: Logits, outputs: Labels, **more: Any) -> torch.Tensor:
         """The same as :meth:`loss`."""
         return self.loss(logits, outputs, **more)
 
@@ -282,7 +283,7 @@ class Knowledge(torch.nn.Module):
     def explain(
         self,
         logits: Logits | None = None,
-        outputs: torch.Tensor | None = None,
+        outputs: Labels | None = None,
         *,
         beliefs: Logits | None = None,
         given: torch.Tensor | None = None,
@@ -299,14 +300,14 @@ class Knowledge(torch.nn.Module):
         """
         values, is_logits = self._values(logits, beliefs)
         worlds, probability = self._core.explain(
-            values, is_logits, _tensor(given, "given"), _tensor(outputs, "outputs"), _count(top, "top")
+            values, is_logits, _tensor(given, "given"), self._labelled(outputs), _count(top, "top")
         )
         return Explanation(worlds.to(values.device), probability.to(values.device))
 
     def marginals(
         self,
         logits: Logits | None = None,
-        outputs: torch.Tensor | None = None,
+        outputs: Labels | None = None,
         *,
         beliefs: Logits | None = None,
         given: torch.Tensor | None = None,
@@ -320,13 +321,13 @@ class Knowledge(torch.nn.Module):
             [0.0, 1.0]
         """
         values, is_logits = self._values(logits, beliefs)
-        result: torch.Tensor = self._core.marginals(values, is_logits, _tensor(given, "given"), _named(outputs))
+        result: torch.Tensor = self._core.marginals(values, is_logits, _tensor(given, "given"), self._named(outputs))
         return result.to(values.device)
 
     def sample(
         self,
         logits: Logits | None = None,
-        outputs: torch.Tensor | None = None,
+        outputs: Labels | None = None,
         *,
         beliefs: Logits | None = None,
         given: torch.Tensor | None = None,
@@ -347,14 +348,14 @@ class Knowledge(torch.nn.Module):
         if seed is None:
             seed = int(torch.randint(2**62, ()).item())
         result: torch.Tensor = self._core.sample(
-            values, is_logits, _tensor(given, "given"), _named(outputs), _count(count, "count"), seed
+            values, is_logits, _tensor(given, "given"), self._named(outputs), _count(count, "count"), seed
         )
         return result.to(values.device)
 
     def most_probable(
         self,
         logits: Logits | None = None,
-        outputs: torch.Tensor | None = None,
+        outputs: Labels | None = None,
         *,
         beliefs: Logits | None = None,
         given: torch.Tensor | None = None,
@@ -368,7 +369,7 @@ class Knowledge(torch.nn.Module):
             [[2, 2]]
         """
         values, is_logits = self._values(logits, beliefs)
-        worlds, log_prob = self._core.most_probable(values, is_logits, _tensor(given, "given"), _named(outputs))
+        worlds, log_prob = self._core.most_probable(values, is_logits, _tensor(given, "given"), self._named(outputs))
         return MostProbable(worlds.to(values.device), log_prob.to(values.device))
 
     def check(
@@ -491,19 +492,23 @@ class Knowledge(torch.nn.Module):
 
     # What is inside.
 
+    def _perceived(self) -> list[int]:
+        """How many values each variable has that logits are of."""
+        return self.worlds
+
     def _values(self, logits: Logits | None, beliefs: Logits | None) -> tuple[torch.Tensor, bool]:
         if (logits is None) == (beliefs is None):
             raise TypeError("give logits or beliefs, one of the two")
         is_logits = logits is not None
         name, values = ("logits", logits) if is_logits else ("beliefs", beliefs)
         if isinstance(values, torch.Tensor):
-            if values.dim() == 2 and len(self.worlds) == 1:
+            if values.dim() == 2 and len(self._perceived()) == 1:
                 values = values.unsqueeze(1)
             return values, is_logits
         return self._padded(values, name), is_logits
 
     def _padded(self, parts: Any, name: str) -> torch.Tensor:
-        sizes = self.worlds
+        sizes = self._perceived()
         if not isinstance(parts, (list, tuple)) or not all(isinstance(part, torch.Tensor) for part in parts):
             raise TypeError(f"{name}: a tensor or a list of tensors is expected, not {type(parts).__name__}")
         if len(parts) != len(sizes):
@@ -515,6 +520,19 @@ class Knowledge(torch.nn.Module):
                 raise ValueError(f"{name}: variable {place} has {part.shape[0]} examples, the first {parts[0].shape[0]}")
         width = max(sizes)
         return torch.stack([torch.nn.functional.pad(part, (0, width - part.shape[1])) for part in parts], 1)
+
+    def _labelled(self, outputs: Any) -> torch.Tensor | None:
+        """Labels as the library takes them."""
+        return _tensor(outputs, "outputs")
+
+    def _labels(self, given: Any, outputs: Any, holds: Any, worlds: Any) -> tuple[torch.Tensor | None, ...]:
+        return _tensor(given, "given"), self._labelled(outputs), _tensor(holds, "holds"), _tensor(worlds, "worlds")
+
+    def _named(self, outputs: Any) -> torch.Tensor:
+        named = self._labelled(outputs)
+        if named is None:
+            raise TypeError("outputs: say which outputs are meant")
+        return named
 
     def _join_late(self) -> None:
         """A process group that was set up after Knowledge was made."""
@@ -550,14 +568,3 @@ def _tensor(value: Any, name: str) -> torch.Tensor | None:
         return torch.as_tensor(value)
     except (TypeError, ValueError, RuntimeError) as error:
         raise TypeError(f"{name}: a tensor of whole numbers is expected, not {type(value).__name__}") from error
-
-
-def _labels(given: Any, outputs: Any, holds: Any, worlds: Any) -> tuple[torch.Tensor | None, ...]:
-    return _tensor(given, "given"), _tensor(outputs, "outputs"), _tensor(holds, "holds"), _tensor(worlds, "worlds")
-
-
-def _named(outputs: Any) -> torch.Tensor:
-    named = _tensor(outputs, "outputs")
-    if named is None:
-        raise TypeError("outputs: say which outputs are meant")
-    return named

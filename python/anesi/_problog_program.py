@@ -1,0 +1,205 @@
+"""ProbLog programs with neural predicates: read, checked, and put into ProbLog's own terms."""
+# mypy: disable-error-code="import-not-found,import-untyped"
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+from dataclasses import dataclass
+from typing import Any, Iterator, NamedTuple, Union
+
+try:
+    import problog
+except ModuleNotFoundError as error:
+    if error.name != "problog":
+        raise
+    raise ImportError("anesi.problog needs ProbLog: pip install problog==2.3.0") from None
+
+from problog.errors import ProbLogError
+from problog.logic import (
+    AnnotatedDisjunction,
+    Clause,
+    Constant,
+    Or,
+    Term,
+    Var,
+    is_list,
+    term2list,
+)
+from problog.parser import ParseError
+from problog.program import PrologString, SimpleProgram
+
+UNTOLD = "untold"  # in the place of _ in t(_) :: fact, which ProbLog does not ground
+Answer = Any  # a whole number, a float, a bool, the text of another term, or a list of these
+
+
+class Variable(NamedTuple):
+    """What a variable of the world stands for."""
+
+    network: str | None
+    """The network that reads it; None where the program itself gives its probabilities."""
+    inputs: tuple[str, ...]
+    """The terms that the network reads; of a probabilistic fact, the atoms that it may make true."""
+    values: tuple[Answer, ...]
+    """The terms that its values stand for, in order."""
+    probabilities: tuple[float, ...] | None = None
+    """Of its values, where the program gives them."""
+    learned: bool = False
+    """Whether these are only where learning begins: ``t(0.1) :: noisy``."""
+
+
+@dataclass
+class Neural:
+    """``nn(network, inputs, output, domain) :: head :- body``; without an output, ``nn(network, inputs) :: head``."""
+
+    network: str
+    inputs: Any
+    output: Any | None
+    domain: list[Any]
+    head: Any
+    body: Any | None
+
+    def values(self) -> tuple[Answer, ...]:
+        return tuple(as_python(value) for value in self.domain)
+
+    def as_disjunction(self, number: int) -> Any:
+        """The annotated disjunction that ProbLog grounds. Its probabilities are terms that tell network and value."""
+        heads = []
+        for place, value in enumerate(self.domain):
+            head = self.head.with_probability(Term("nn", Constant(number), self.inputs, Constant(place)))
+            if self.output is not None:
+                heads.append(head.apply_term({self.output: value}))
+            elif place == 1:
+                heads.append(head)
+        if self.body is None:
+            return Or.from_list(heads)
+        return AnnotatedDisjunction(heads, self.body)
+
+
+class Program:
+    """The clauses of a program, neural predicates apart."""
+
+    def __init__(self, source: str | os.PathLike[str]) -> None:
+        text = source if isinstance(source, str) else pathlib.Path(source).read_text()
+        text = re.sub(r"\bt\(\s*_\w*\s*\)(?=\s*::)", f"t({UNTOLD})", text)
+        try:
+            read = list(PrologString(text))
+        except (ProbLogError, ParseError) as error:
+            raise ValueError(f"program: {_line(error)}") from None
+        self.clauses: list[Union[Neural, Any]] = []
+        self.queries: list[Any] = []
+        for clause in read:
+            if clause.functor == "evidence":
+                raise ValueError(f"program: {clause}: evidence is not supported; make it part of the query")
+            if clause.functor == "query" and len(clause.args) == 1:
+                self.queries.append(clause.args[0])
+            else:
+                self.clauses.append(_neural(clause))
+        if not any(isinstance(clause, Neural) for clause in self.clauses):
+            raise ValueError("program: it has no neural predicate, such as nn(net, [X], Y, [0, 1]) :: bit(X, Y).")
+
+    def neural(self, number: int) -> Neural:
+        found = self.clauses[number]
+        assert isinstance(found, Neural)
+        return found
+
+    def as_problog(self) -> Any:
+        """The program as ProbLog grounds it, with the predicates of library(lists) as in DeepProbLog."""
+        program = SimpleProgram()
+        for number, clause in enumerate(self.clauses):
+            program.add_clause(clause.as_disjunction(number) if isinstance(clause, Neural) else clause)
+        lists = Term("use_module", Term("library", Term("lists")))
+        program.add_clause(Clause(Term("_directive"), lists))
+        return program
+
+    def query(self, text: str | None) -> Any:
+        """The query as a term: the one that is told, or the only one in the program."""
+        if text is None:
+            if len(self.queries) != 1:
+                raise ValueError(f"query: the program has {len(self.queries)} queries; say which, as query='sum(a, b, Z)'")
+            return self.queries[0]
+        if not isinstance(text, (str, Term)):
+            raise TypeError(f"query: the text of a term is expected, not {type(text).__name__}")
+        try:
+            return Term.from_string(text.rstrip(" .\n")) if isinstance(text, str) else text
+        except (ProbLogError, ParseError, ValueError, TypeError, IndexError) as error:
+            raise ValueError(f"query: {text!r} is not a term: {_line(error)}") from None
+
+
+def _neural(clause: Any) -> Union[Neural, Any]:
+    """A clause whose head is neural as such; any other clause as it is."""
+    head, body = (clause.head, clause.body) if type(clause) is Clause else (clause, None)
+    declared = head.probability if type(head) is Term else None
+    if declared is None or declared.functor != "nn":
+        return clause
+    head = head.with_probability(None)
+    if len(declared.args) not in (2, 3, 4):
+        raise ValueError(f"program: {declared}: nn takes a network, its inputs, its output and that one's values")
+    network, inputs = str(declared.args[0]), declared.args[1]
+    if not is_list(inputs):
+        raise ValueError(f"program: {declared}: the inputs must be a list, such as [X]")
+    if len(declared.args) == 2:
+        return Neural(network, inputs, None, [Term("false"), Term("true")], head, body)
+    output = declared.args[2]
+    if not isinstance(output, Var):
+        raise ValueError(f"program: {declared}: the output must be a variable")
+    if len(declared.args) == 3:  # a network that gives no probabilities: its output is one more tensor
+        named = {output: Term("tensor", Term("nn", declared.args[0], inputs))}
+        head = head.apply_term(named)
+        return head if body is None else Clause(head, body.apply_term(named))
+    domain = declared.args[3]
+    if not is_list(domain) or not term2list(domain, False) or not domain.is_ground():
+        raise ValueError(f"program: {declared}: the values must be a list of terms, such as [0, 1]")
+    return Neural(network, inputs, output, term2list(domain, False), head, body)
+
+
+def as_python(term: Any) -> Answer:
+    """A ground term as a number, a text, or a list."""
+    if isinstance(term, Constant):
+        value = term.value
+        return value.strip('"') if isinstance(value, str) else value
+    if is_list(term):
+        return [as_python(part) for part in term2list(term, False)]
+    return str(term)
+
+
+def plain(answer: Any) -> Answer:
+    """A label as answers come out of a program: terms as their texts, without needless blanks."""
+    if hasattr(answer, "tolist"):  # a number of torch or numpy
+        return answer.tolist()
+    if isinstance(answer, (list, tuple)):
+        return type(answer)(plain(part) for part in answer)
+    if isinstance(answer, Term):
+        return as_python(answer)
+    if isinstance(answer, str) and not answer.isalnum():
+        try:
+            return as_python(Term.from_string(answer))
+        except (ProbLogError, ParseError, ValueError, TypeError, IndexError):
+            return answer
+    return answer
+
+
+def variables_of(term: Any) -> Iterator[Any]:
+    """The variables of a term in order, each once, without those that are called _."""
+    seen = set()
+    for variable in _all_variables(term):
+        if variable not in seen and not variable.name.startswith("_"):
+            seen.add(variable)
+            yield variable
+
+
+def _all_variables(term: Any) -> Iterator[Any]:
+    if isinstance(term, Var):
+        yield term
+    elif isinstance(term, Term):
+        for part in term.args:
+            yield from _all_variables(part)
+
+
+def network_inputs(inputs: Any) -> tuple[str, ...]:
+    return tuple(str(term) for term in term2list(inputs, False))
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())

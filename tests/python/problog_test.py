@@ -1,0 +1,531 @@
+"""anesi.problog against ProbLog's own exact inference, and programs that are ground against the same programs run."""
+
+import importlib.util
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+
+import torch
+
+import anesi
+
+SEED = int(os.environ.get("ANESI_TEST_SEED", random.randrange(1 << 30)))
+
+if importlib.util.find_spec("problog"):
+    from problog import get_evaluatable
+    from problog.program import PrologString
+
+    from problog.logic import Constant, Term, list2term
+
+    import anesi.deepproblog as deep
+    import anesi.problog
+    from anesi._problog_ground import GroundFunction
+    from anesi._problog_program import Program
+    from anesi._problog_worlds import WorldFunction
+
+warnings.filterwarnings("ignore", message="The use of")  # ProbLog's, of == and \==
+
+DIGIT = "nn(net, [X], Y, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) :: digit(X, Y).\n"
+ADDITION = """
+addition(X, Y, Z) :- digit(X, X2), digit(Y, Y2), Z is X2 + Y2.
+number([], N, N).
+number([H|T], Before, N) :- digit(H, D), After is D + 10 * Before, number(T, After, N).
+number(L, N) :- number(L, 0, N).
+sum(X, Y, Z) :- number(X, X2), number(Y, Y2), Z is X2 + Y2.
+"""
+COINS = """
+nn(first, [X], Y, [heads, tails]) :: coin(1, X, Y).
+nn(second, [X], Y, [heads, tails]) :: coin(2, X, Y).
+"""
+GAME = """
+outcome(X, X, win).
+outcome(X, Y, loss) :- \\+ outcome(X, Y, win).
+game(X, O) :- coin(1, X, A), coin(2, X, B), outcome(A, B, O).
+"""
+CARDS = """
+t(1/4) :: house(jack); t(1/4) :: house(queen); t(1/4) :: house(king); t(1/4) :: house(ace).
+nn(net, [X], Y, [jack, queen, king, ace]) :: rank(X, Y).
+value(jack, 0). value(queen, 1). value(king, 2). value(ace, 3).
+pair([A, B], V) :- member(X, [A, B]), house(X), value(X, V).
+pair([A, A], V) :- house(H), A \\= H, value(A, V).
+best(Cards, V) :- pair(Cards, V), \\+ (pair(Cards, W), W > V).
+best(Cards, -1) :- \\+ pair(Cards, _).
+result(V, W, win) :- V > W.
+result(V, W, loss) :- V < W.
+result(V, V, draw).
+play([A, B, C, D], R) :- rank(A, A2), rank(B, B2), rank(C, C2), rank(D, D2),
+    best([A2, B2], V), best([C2, D2], W), result(V, W, R).
+"""
+SORT = """
+nn(swap, [X, Y], Z, [no, yes]) :: swap(X, Y, Z).
+order(X, Y, X, Y) :- swap(X, Y, no).
+order(X, Y, Y, X) :- swap(X, Y, yes).
+bubble([X], [], X).
+bubble([X, Y|T], [A|R], L) :- order(X, Y, A, B), bubble([B|T], R, L).
+sorted([], L, L).
+sorted(L, Done, S) :- bubble(L, R, X), sorted(R, [X|Done], S).
+sort3(L, S) :- sorted(L, [], S).
+"""
+FORMULA = """
+nn(numbers, [X], Y, [0, 1, 2, 3]) :: number(X, Y).
+nn(signs, [X], Y, [+, -, *, /]) :: sign(X, Y).
+read([N], [M]) :- number(N, M).
+read([N, S|T], [M, R|U]) :- number(N, M), sign(S, R), read(T, U).
+value([N], N).
+value([N, +|T], R) :- value(T, S), R is N + S.
+value([N, -|T], R) :- value([-1, *|T], S), R is N + S.
+value([N, *, M|T], R) :- P is N * M, value([P|T], R).
+value([N, /, M|T], R) :- M \\= 0, P is float(N / M), P \\= 0.0, value([P|T], R).
+formula(L, R) :- read(L, S), value(S, R).
+"""
+
+
+def knowledge(program, query=None, **more):
+    return anesi.problog.Knowledge(program, query, verbose=False, **more)
+
+
+def disjunction(atoms, beliefs):
+    return "; ".join(f"{belief - 1e-11:.10f} :: {atom}" for atom, belief in zip(atoms, beliefs)) + ".\n"
+
+
+def probabilities(program, query):
+    """What ProbLog says of each answer, by its text."""
+    found = get_evaluatable().create_from(PrologString(program + f"\nquery({query}).")).evaluate()
+    return {str(term): float(probability) for term, probability in found.items()}
+
+
+@unittest.skipUnless(importlib.util.find_spec("problog"), "problog is not installed")
+class AsProbLogSays(unittest.TestCase):
+    """The same weights give the same probabilities."""
+
+    def draw(self, *shape):
+        return torch.randn(*shape, dtype=torch.float64, generator=self.rng)
+
+    def setUp(self):
+        self.rng = torch.Generator().manual_seed(SEED)
+
+    def agree(self, know, logits, expected, text):
+        """expected: what ProbLog says, by the text of an atom; text: that of an answer."""
+        self.assertEqual({text(answer) for answer in know.answers}, set(expected))
+        for answer in know.answers:
+            found = know.log_prob(logits, [answer]).exp().item()
+            self.assertAlmostEqual(found, expected[text(answer)], places=6, msg=text(answer))
+
+    def test_addition(self):
+        know = knowledge(DIGIT + ADDITION, "addition(a, tensor(train(3)), Z)")
+        self.assertEqual([each.inputs for each in know.inputs], [("a",), ("tensor(train(3))",)])
+        logits = self.draw(1, 2, 10)
+        beliefs = logits.softmax(2)[0].tolist()
+        neural = disjunction([f"digit(a,{d})" for d in range(10)], beliefs[0])
+        neural += disjunction([f"digit(tensor(train(3)),{d})" for d in range(10)], beliefs[1])
+        expected = probabilities(neural + ADDITION, "addition(a, tensor(train(3)), Z)")
+        self.assertEqual(len(expected), 19)
+        self.agree(know, logits, expected, lambda z: f"addition(a,tensor(train(3)),{z})")
+
+    def test_coins(self):
+        logits = self.draw(1, 2, 2)
+        beliefs = logits.softmax(2)[0].tolist()
+        neural = "".join(disjunction([f"coin({n},x,heads)", f"coin({n},x,tails)"], beliefs[n - 1]) for n in (1, 2))
+        know = knowledge(COINS + GAME, "game(x, O)")
+        self.assertEqual([each.network for each in know.inputs], ["first", "second"])
+        self.assertEqual(know.answers, ["loss", "win"])
+        self.agree(know, logits, probabilities(neural + GAME, "game(x, O)"), lambda o: f"game(x,{o})")
+        win = knowledge(COINS + GAME + "win :- game(x, win).\nquery(win).")
+        self.assertEqual(win.answers, [False, True])
+        expected = probabilities(neural + GAME + "win :- game(x, win).", "win")["win"]
+        self.assertAlmostEqual(win.log_prob(logits, [True]).exp().item(), expected, places=6)
+        self.assertAlmostEqual(win.log_prob(logits, torch.tensor([0])).exp().item(), 1 - expected, places=6)
+
+    def test_what_the_program_leaves_to_chance(self):
+        rules = """
+            0.3 :: broken.
+            0.2 :: shift(X, 1); 1/3 :: shift(X, 2) :- \\+ broken.
+            0.25 :: unused; 0.5 :: other.
+            seen(X, Y) :- bit(X, D), shift(X, S), Y is D + S.
+            seen(X, D) :- bit(X, D), \\+ shift(X, 1), \\+ shift(X, 2), \\+ other.
+            seen(X, 7) :- \\+ shift(X, 1), \\+ shift(X, 2), other.
+        """
+        know = knowledge("nn(net, [X], Y, [0, 1]) :: bit(X, Y)." + rules, "seen(a, Y)")
+        self.assertEqual(len(know.inputs), 1)
+        self.assertEqual(sorted(len(each.values) for each in know.chances), [2, 2, 3])
+        for dtype in (torch.float64, torch.float32):
+            logits = self.draw(1, 2).to(dtype)
+            neural = disjunction(["bit(a,0)", "bit(a,1)"], logits.double().softmax(1)[0].tolist())
+            expected = probabilities(neural + rules, "seen(a, Y)")
+            self.agree(know, logits, expected, lambda y: f"seen(a,{y})")
+        found = know.log_prob(beliefs=logits.softmax(1).unsqueeze(1), outputs=[7]).exp().item()
+        self.assertAlmostEqual(found, expected["seen(a,7)"], places=6)
+        self.assertEqual(know.explain(logits, [7]).worlds.shape[2], 1 + len(know.chances))
+
+    def test_neural_facts_and_clauses(self):
+        rules = """
+            warm(X) :- hot(X).
+            loud(r).
+            alarm :- warm(r), \\+ asleep(r).
+            alarm :- asleep(s), kind(r, bad).
+        """
+        neural = """
+            nn(heat, [X]) :: hot(X).
+            nn(sleep, [X]) :: asleep(X).
+            nn(ear, [X], Y, [good, bad]) :: kind(X, Y) :- loud(X).
+        """
+        know = knowledge(neural + rules, "alarm")
+        logits = [self.draw(1, 2) for _ in know.inputs]
+        belief = {(each.network, *each.inputs): x.softmax(1)[0].tolist() for each, x in zip(know.inputs, logits)}
+        facts = f"{belief['heat', 'r'][1]}::hot(r). {belief['sleep', 'r'][1]}::asleep(r). {belief['sleep', 's'][1]}::asleep(s).\n"
+        expected = probabilities(facts + disjunction(["kind(r,good)", "kind(r,bad)"], belief["ear", "r"]) + rules, "alarm")
+        self.assertAlmostEqual(know.log_prob(logits, [True]).exp().item(), expected["alarm"], places=6)
+
+    def test_random_programs(self):
+        draw = random.Random(SEED)
+        for number in range(20):
+            rules, atoms = "", ["bit(a,1)", "bit(b,1)", "bit(c,2)", "luck"]
+            for head in range(5):
+                for _ in range(draw.randint(1, 3)):
+                    body = [draw.choice(["", "\\+ "]) + draw.choice(atoms) for _ in range(draw.randint(1, 3))]
+                    rules += f"p{head} :- {', '.join(body)}.\n"
+                atoms.append(f"p{head}")
+            rules += "0.35 :: luck.\nreach(X) :- edge(Y, X), reach(Y).\nreach(1).\nedge(1, 2) :- p3.\nedge(2, 1) :- p1.\nedge(2, 3) :- p2.\nedge(3, 2)."
+            query = draw.choice(["p4", "reach(3)"])  # the second is cyclic: only ProbLog's tabling ends there
+            logits = [self.draw(1, 3) for _ in range(3)]
+            neural = "".join(
+                disjunction([f"bit({name},{value})" for value in range(3)], part.softmax(1)[0].tolist())
+                for name, part in zip("abc", logits)
+            )
+            with self.subTest(number=number, rules=rules, query=query):
+                expected = probabilities(neural + rules, query)[query]
+                try:
+                    know = knowledge("nn(n, [X], Y, [0, 1, 2]) :: bit(X, Y).\n" + rules, query)
+                except ValueError as error:
+                    self.assertIn("depends on no neural predicate", str(error))
+                    continue
+                asked = [logits["abc".index(each.inputs[0])] for each in know.inputs]
+                self.assertAlmostEqual(know.log_prob(asked, [True]).exp().item(), expected, places=6)
+
+
+@unittest.skipUnless(importlib.util.find_spec("problog"), "problog is not installed")
+class GroundAndRun(unittest.TestCase):
+    """The two ways to evaluate a program agree on every world."""
+
+    def agree(self, text, query):
+        program = Program(text)
+        asked = program.query(query)
+        ground, run = GroundFunction(program, asked, 100_000), WorldFunction(program, asked, 0)
+        self.assertEqual(sorted(map(str, ground.variables)), sorted(map(str, run.variables)))
+        places = [ground.variables.index(variable) for variable in run.variables]
+        rng = torch.Generator().manual_seed(SEED)
+        worlds = torch.stack([torch.randint(len(each.values), (300,), generator=rng) for each in ground.variables], 1)
+
+        def told(function, worlds):
+            found, answers = function(worlds)
+            return [answers[place] if place >= 0 else place for place in found.tolist()]
+
+        self.assertEqual(told(ground, worlds), told(run, worlds[:, places]))
+
+    def test_on_programs(self):
+        tens = DIGIT.replace("[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]", "[0, 1, 2]")
+        cases = [
+            (DIGIT + ADDITION, "addition(a, b, Z)"),
+            (tens + ADDITION, "sum([a, b], [c, d], Z)"),
+            (COINS + GAME, "game(x, O)"),
+            (CARDS, "play([a, b, c, d], R)"),
+            (SORT, "sort3([3, 1, 2], S)"),
+            (FORMULA, "formula([a, s, b, t, c], R)"),
+            (DIGIT + "same(X, Y) :- digit(X, D), digit(Y, D).", "same(a, b)"),
+            (DIGIT + "0.4 :: dark. low(X, L) :- digit(X, D), between(0, 2, L), D == L, \\+ dark.", "low(a, L)"),
+            (DIGIT + "all(X, L) :- digit(X, D), digit(y, E), L = [D, E, f(D)].", "all(a, L)"),
+            (DIGIT + "both([]). both([H|T]) :- H, both(T). two(X) :- both([digit(X, D), D > 4, digit(b, D)]).", "two(a)"),
+        ]
+        for text, query in cases:
+            with self.subTest(query):
+                self.agree(text, query)
+
+
+@unittest.skipUnless(importlib.util.find_spec("problog"), "problog is not installed")
+class Large(unittest.TestCase):
+    def test_fifteen_digits(self):
+        names = [[f"{row}{place}" for place in range(15)] for row in "ab"]
+        know = knowledge(DIGIT + ADDITION, f"sum([{','.join(names[0])}], [{','.join(names[1])}], Z)")
+        self.assertTrue(know.exact)
+        self.assertEqual([each.inputs[0] for each in know.inputs], sum(names, []))
+        self.assertEqual(know.outputs, [2] + [10] * 15)
+        self.assertIsNone(know.answers)
+        worlds = torch.randint(10, (3, 30))
+        numbers = [[int("".join(map(str, part))) for part in (row[:15], row[15:])] for row in worlds.tolist()]
+        sums = [first + second for first, second in numbers]
+        sure = 40.0 * torch.nn.functional.one_hot(worlds, 10)
+        self.assertEqual(know.predict(sure).answers, sums)
+        self.assertAlmostEqual(know.loss(sure, torch.tensor(sums)).item(), 0, places=4)
+
+        def add(digits):
+            ten = 10 ** torch.arange(14, -1, -1)
+            total = (digits[:, :15] * ten).sum(1) + (digits[:, 15:] * ten).sum(1)
+            return torch.stack([total // 10**place % 10 for place in range(15, -1, -1)], 1)
+
+        plain = anesi.Knowledge(add, [10] * 30, [2] + [10] * 15, verbose=False)
+        logits = torch.randn(3, 30, 10)
+        self.assertTrue(torch.allclose(know.log_prob(logits, sums), plain.log_prob(logits, add(worlds)), atol=1e-3))
+
+    def test_answers_may_be_told(self):
+        names = ",".join(f"a{place}" for place in range(4))
+        told = knowledge(DIGIT + ADDITION, f"number([{names}], N)", answers=range(100_000), limit=0)
+        self.assertEqual(told.outputs, [10] * 5)
+        with self.assertRaisesRegex(ValueError, r"is also answered with \d+; say what its answers may be"):
+            knowledge(DIGIT + ADDITION, f"number([{names}], N)", answers=range(5))
+
+    def test_what_cannot_be_run_says_so(self):
+        with self.assertRaisesRegex(ValueError, "more than 0 ground nodes, and findall/3 is not supported"):
+            knowledge(DIGIT + "all(X, L) :- findall(D, digit(X, D), L).", "all(a, L)", limit=0)
+        endless = Program(DIGIT + "p(X) :- p(X).\np(X) :- digit(X, 1).")
+        with self.assertRaisesRegex(ValueError, "does not end within 1,000 steps"):
+            WorldFunction(endless, endless.query("p(a)"), 0, steps=1000)
+
+
+@unittest.skipUnless(importlib.util.find_spec("problog"), "problog is not installed")
+class Labels(unittest.TestCase):
+    def test_as_terms_as_numbers_and_as_outputs(self):
+        tens = DIGIT.replace("[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]", "[0, 4, 9]")
+        know = knowledge(tens + ADDITION, "sum([a, b], [c, d], Z)")
+        self.assertEqual(know.outputs, [2, 10, 10])
+        logits = torch.randn(2, 4, 3)
+        loss = know.loss(logits, [198, 4])
+        for same in (torch.tensor([198, 4]), torch.tensor([[1, 9, 8], [0, 0, 4]]), (198, 4), [torch.tensor(198), 4]):
+            self.assertTrue(torch.equal(know.loss(logits, same), loss))
+        self.assertEqual(know.decode(know.encode([198, 4])), [198, 4])
+        found = know.predict(logits, top=3)
+        self.assertEqual(len(found.answers[0]), 3)
+        self.assertEqual(found.answers[1][0], know.predict(logits).answers[1])
+        self.assertTrue(torch.isclose(know.log_prob(logits, found.answers[0][:1] * 2)[0].exp(), found.probability[0, 0].float()))
+        with self.assertRaisesRegex(ValueError, r"outputs: example 1: 'x' is no answer of sum\("):
+            know.loss(logits, [1, "x"])
+        with self.assertRaisesRegex(ValueError, "example 0: 1998 is no answer"):
+            know.loss(logits, torch.tensor([1998, 3]))
+
+    def test_negative_numbers_lists_and_several_variables(self):
+        minus = knowledge(DIGIT + "minus(X, Y, Z) :- digit(X, A), digit(Y, B), Z is A - B.", "minus(a, b, Z)")
+        self.assertEqual(minus.outputs, [2, 10])
+        sure = 40.0 * torch.nn.functional.one_hot(torch.tensor([[3, 8]]), 10)
+        self.assertEqual(minus.predict(sure).answers, [-5])
+        self.assertAlmostEqual(minus.loss(sure, torch.tensor([-5])).item(), 0, places=4)
+        order = knowledge(SORT, "sort3([3, 1, 2], S)")
+        self.assertEqual(len(order.outputs), 3)
+        self.assertEqual([each.inputs for each in order.inputs][0], ("3", "1"))
+        answer = order.predict(torch.zeros(1, len(order.inputs), 2)).answers[0]
+        self.assertEqual(sorted(answer), [1, 2, 3])
+        order.loss(torch.zeros(1, len(order.inputs), 2), [answer])
+        pair = knowledge(DIGIT + "f(X, A, card(B)) :- digit(X, D), A is D mod 2, B is D // 2.", "f(a, A, C)")
+        self.assertEqual(pair.predict(sure[:, :1]).answers, [(1, "card(1)")])
+        self.assertAlmostEqual(pair.loss(sure[:, :1], [(1, "card( 1 )")]).item(), 0, places=4)
+
+    def test_worlds_without_an_answer_or_with_several(self):
+        half = DIGIT + "half(X, H) :- digit(X, D), 0 =:= D mod 2, H is D // 2."
+        message = r"the query half\(a,H\) has no answer where net\(a\) = [13579]; partial=True allows that"
+        for limit in (20_000, 0):
+            with self.assertRaisesRegex(ValueError, message):
+                knowledge(half, "half(a, H)", limit=limit)
+            know = knowledge(half, "half(a, H)", partial=True, limit=limit)
+            found = know.log_prob(torch.zeros(3, 10), [0, 4, None]).exp()
+            self.assertTrue(torch.allclose(found, torch.tensor([0.1, 0.1, 0.5])))
+            self.assertEqual(know.decode(know.encode([3, None])), [3, None])
+            with self.assertRaisesRegex(ValueError, r"has several answers where net\(a\) = 0"):
+                knowledge(DIGIT + "p(X, Y) :- digit(X, Y). p(X, 10) :- digit(X, 0).", "p(a, Y)", limit=limit)
+
+
+@unittest.skipUnless(importlib.util.find_spec("problog"), "problog is not installed")
+class Use(unittest.TestCase):
+    def test_networks_are_read_by_name(self):
+        know = knowledge(COINS + DIGIT + "f(X, Y, Z) :- coin(1, X, heads), digit(Y, Z). f(X, Y, 0) :- coin(1, X, tails).", "f(x, y, Z)")
+        calls = []
+
+        def net(images):
+            calls.append(tuple(images.shape))
+            return images[:, :10]
+
+        double = knowledge(DIGIT + ADDITION, "addition(a, b, Z)")
+        logits = double.read({"net": net}, {"a": torch.ones(4, 12), "b": torch.zeros(4, 12)})
+        self.assertEqual(calls, [(8, 12)])
+        self.assertEqual([part[0, 0].item() for part in logits], [1, 0])
+        read = know.read({"first": torch.nn.Linear(5, 2), "net": net}, {"x": torch.zeros(4, 5), "y": torch.zeros(4, 12)})
+        know.loss(read, [0, 1, 2, 3]).backward()
+        with self.assertRaisesRegex(ValueError, "the program names 'first', which is not among"):
+            know.read({"net": net}, {})
+        with self.assertRaisesRegex(ValueError, "reads 'y', which is not among"):
+            know.read({"first": net, "net": net}, {"x": torch.zeros(4, 12)})
+
+    def test_probabilities_are_learned(self):
+        know = knowledge(DIGIT + "t(0.1) :: noisy. f(X, D) :- digit(X, D), \\+ noisy. f(X, 10) :- noisy.", "f(a, D)")
+        (parameter,) = know.parameters()
+        self.assertTrue(torch.allclose(parameter.softmax(0), torch.tensor([0.1, 0.9])))
+        optimizer = torch.optim.SGD(know.parameters(), 1.0)
+        for _ in range(100):
+            optimizer.zero_grad()
+            know.loss(torch.zeros(2, 10), [10, 3]).backward()
+            optimizer.step()
+        self.assertAlmostEqual(parameter.softmax(0)[0].item(), 0.5, places=2)
+        again = knowledge(DIGIT + "t(_) :: noisy. f(X, D) :- digit(X, D), \\+ noisy. f(X, 10) :- noisy.", "f(a, D)")
+        again.load_state_dict(know.state_dict())
+        self.assertTrue(torch.equal(next(again.parameters()), parameter))
+
+    def test_networks_that_give_tensors(self):
+        know = knowledge("nn(rnn, [T], E) :: rnn(T, E).\nnn(op, [E], O, [plus, times]) :: op(E, O).\n"
+                         "f(T, X) :- rnn(T, E), op(E, plus), X is 2 + 3. f(T, X) :- rnn(T, E), op(E, times), X is 2 * 3.", "f(text, X)")  # fmt: skip
+        self.assertEqual(know.inputs[0].inputs, ("tensor(nn(rnn,[text]))",))
+        self.assertEqual(know.answers, [5, 6])
+
+    def test_explain_check_and_keep(self):
+        know = knowledge(DIGIT + ADDITION, "addition(a, b, Z)")
+        why = know.explain(torch.zeros(1, 2, 10), [1], top=3)
+        self.assertEqual(sorted(why.worlds[0].tolist()), [[0, 1], [1, 0]])
+        self.assertEqual(know.check(torch.zeros(4, 2, 10)).distance, 0)
+        self.assertEqual(know.marginals(torch.zeros(1, 2, 10), [18])[0, 0, 9].item(), 1)
+        with tempfile.TemporaryDirectory() as folder:
+            know.save(folder)
+            plain = anesi.load(folder, verbose=False)
+            logits = torch.randn(2, 2, 10)
+            self.assertTrue(torch.equal(plain.log_prob(logits, torch.tensor([3, 4])), know.log_prob(logits, [3, 4])))
+
+    def test_a_program_may_be_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "addition.pl"
+            path.write_text(DIGIT + ADDITION + "query(addition(a, b, Z)).")
+            self.assertEqual(repr(knowledge(path)), "Knowledge(addition(a,b,Z), exact: all 100 worlds)")
+
+    def test_mistakes_are_told_in_a_line(self):
+        cases = [
+            ("p :- q", None, "program: "),
+            ("p :- (q.", None, "program: "),
+            ("p.", "p", "it has no neural predicate"),
+            (DIGIT, None, "the program has 0 queries"),
+            (DIGIT, "digit(a", "is not a term"),
+            (DIGIT + "p(X) :- qq(X), digit(X, 1).", "p(a)", "No clauses found for 'qq/1'"),
+            (DIGIT + "p.", "p", "p depends on no neural predicate"),
+            (DIGIT + "evidence(digit(a, 1)).", "digit(a, X)", "evidence is not supported"),
+            ("nn(net, X, Y, [0]) :: d(X, Y).", "d(a, Y)", "the inputs must be a list"),
+            ("nn(net, [X], 3, [0]) :: d(X).", "d(a)", "the output must be a variable"),
+            ("nn(net, [X], Y, Z) :: d(X, Y, Z).", "d(a, Y, Z)", "the values must be a list"),
+            ("nn(net, [X], Y, [0], 4) :: d(X, Y).", "d(a, Y)", "nn takes"),
+            (DIGIT + "0.7 :: a; 0.8 :: b.\np :- a, digit(x, 1). p :- b.", "p", "add up to at most 1"),
+            (DIGIT + "f(X, Y) :- digit(X, 1). f(X, Y) :- digit(X, D), D > 1.", "f(a, Y)", ""),
+        ]
+        for program, query, message in cases:
+            with self.subTest(program=program), self.assertRaisesRegex(ValueError, message) as caught:
+                knowledge(program, query)
+            self.assertNotIn("\n", str(caught.exception))
+        know = knowledge(DIGIT + ADDITION, "addition(a, b, Z)")
+        with self.assertRaisesRegex(ValueError, r"logits: shape \(1, 3, 10\), expected \(batch, 2, 10\) for net\(a\), net\(b\)"):
+            know.loss(torch.zeros(1, 3, 10), [3])
+        with self.assertRaisesRegex(TypeError, "answers: a range or a list"):
+            knowledge(DIGIT + ADDITION, "addition(a, b, Z)", answers=3)
+
+
+@unittest.skipUnless(importlib.util.find_spec("problog"), "problog is not installed")
+class Scripts(unittest.TestCase):
+    """Scripts as they are written for DeepProbLog, with other imports."""
+
+    def make(self, length, examples=300):
+        patterns = torch.randn(10, 12, generator=torch.Generator().manual_seed(1))
+        rng = torch.Generator().manual_seed(2)
+        digits = torch.randint(10, (examples, 2 * length), generator=rng)
+        images = (patterns[digits] + 0.2 * torch.randn(*digits.shape, 12, generator=rng)).flatten(0, 1)
+
+        class Images:
+            def __getitem__(self, item):
+                return images[int(item[0])]
+
+        class Sums(deep.Dataset):
+            def __len__(self):
+                return examples
+
+            def to_query(self, i):
+                names = [Term(f"p{place}") for place in range(2 * length)]
+                tensors = [Term("tensor", Term("train", Constant(2 * length * i + place))) for place in range(2 * length)]
+                numbers = [int("".join(map(str, part.tolist()))) for part in digits[i].chunk(2)]
+                rows = [list2term(names[:length]), list2term(names[length:])] if length > 1 else names
+                return deep.Query(Term("sum" if length > 1 else "addition", *rows, Constant(sum(numbers))), dict(zip(names, tensors)))
+
+        torch.manual_seed(0)
+        module = torch.nn.Sequential(torch.nn.Linear(12, 10), torch.nn.Softmax(1))
+        net = deep.Network(module, "net", batching=True)
+        net.optimizer = torch.optim.Adam(module.parameters(), lr=0.03)
+        model = deep.Model(DIGIT + ADDITION, [net], load=False)
+        model.set_engine(deep.ExactEngine(model), cache=True)
+        model.add_tensor_source("train", Images())
+        return model, Sums()
+
+    def test_addition(self):
+        for length in (1, 4):
+            model, dataset = self.make(length)
+            tested = []
+            deep.train_model(model, deep.DataLoader(dataset, 10), 8, verbose=0, profile=0, test=tested.append, test_iter=100)
+            self.assertEqual(len(tested), 2)
+            query = dataset.to_query(0)
+            (found,) = model.solve([query])
+            (term, probability), = found.result.items()
+            self.assertEqual(term, query.substitute().query)
+            if length == 1:
+                self.assertGreater(deep.get_confusion_matrix(model, dataset).accuracy(), 0.95)
+                (every,) = model.solve([query.variable_output()])
+                self.assertEqual(len(every.result), 19)
+                self.assertAlmostEqual(sum(every.result.values()).item(), 1, places=4)
+                self.assertAlmostEqual(every.result[term].item(), probability.item(), places=5)
+
+    def test_losses_and_keeping(self):
+        model, dataset = self.make(1)
+        queries = [dataset.to_query(i) for i in range(4)]
+        likely = torch.stack([next(iter(found.result.values())) for found in model.solve(queries)])
+        self.assertTrue(torch.allclose(model.loss(queries), -likely.log().mean()))
+        self.assertTrue(torch.allclose(model.loss(queries, "mse"), (1 - likely).square().mean()))
+        for query, p in zip(queries, (0, 0.3, 1, 1)):
+            query.p = p
+        p = torch.tensor([0, 0.3, 1, 1])
+        expected = -(p * likely.log() + (1 - p) * (1 - likely).log()).mean()
+        self.assertTrue(torch.allclose(model.loss(queries), expected))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "snapshot", "model.pth")
+            model.save_state(path)
+            again, _ = self.make(1)
+            next(again.networks["net"].parameters()).data.zero_()
+            again.load_state(path)
+            self.assertTrue(torch.equal(again.loss(queries), model.loss(queries)))
+        model.tensor_sources.clear()
+        with self.assertRaisesRegex(ValueError, "there is no tensor source 'train'"):
+            model.solve(queries)
+        with self.assertRaisesRegex(TypeError, "how many epochs"):
+            deep.train_model(model, deep.DataLoader(dataset, 10), "many")
+
+    def test_coins_facts_and_queries_without_an_answer(self):
+        program = COINS + GAME + "nn(third, [X]) :: lucky(X). lucky_win(X) :- game(X, win), lucky(X)."
+        modules = {name: torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Softmax(0)) for name in ("first", "second")}
+        modules["third"] = torch.nn.Sequential(torch.nn.Linear(3, 1), torch.nn.Sigmoid())
+        model = deep.Model(program, [deep.Network(module, name) for name, module in modules.items()], load=False)
+        image = torch.randn(3)
+        model.add_tensor_source("train", {(Constant(0),): image})
+        tensor = Term("tensor", Term("train", Constant(0)))
+        first, second, third = (module(image) for module in modules.values())
+        win = (first * second).sum().item()
+        (found, lucky) = model.solve([deep.Query(Term("game", tensor, Term("win"))), deep.Query(Term("lucky_win", tensor))])
+        self.assertAlmostEqual(next(iter(found.result.values())).item(), win, places=5)
+        self.assertAlmostEqual(next(iter(lucky.result.values())).item(), win * third.item(), places=5)
+        (every,) = model.solve([deep.Query(Term("game", tensor, Term("win"))).variable_output()])
+        self.assertEqual(sorted(str(term.args[1]) for term in every.result), ["loss", "win"])
+
+
+class Without(unittest.TestCase):
+    def test_the_package_is_optional(self):
+        text = "import sys; sys.modules['problog'] = None\nimport anesi\n"
+        for module in ("problog", "deepproblog"):
+            text += f"try: import anesi.{module}\nexcept ImportError as error: print(error)\n"
+        done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+        self.assertEqual(done.stdout, 2 * "anesi.problog needs ProbLog: pip install problog==2.3.0\n", done.stderr)
+
+
+if __name__ == "__main__":
+    if not importlib.util.find_spec("problog"):
+        print("problog is not installed: only that anesi does without it is tested (pip install problog==2.3.0)", flush=True)
+    print(f"seed {SEED} (ANESI_TEST_SEED)", flush=True)
+    unittest.main(verbosity=1)
