@@ -12,7 +12,7 @@
 #include "anesi/core/seeded.h"
 #include "anesi/exact/circuit_files.h"
 #include "anesi/exact/circuit_inference.h"
-#include "anesi/exact/constraint.h"
+#include "anesi/formula/constraint.h"
 #include "anesi/io/files.h"
 
 namespace anesi {

@@ -3,7 +3,7 @@
 #include "anesi/core/error.h"
 #include "anesi/core/seeded.h"
 #include "anesi/core/space.h"
-#include "anesi/exact/constraint.h"
+#include "anesi/formula/constraint.h"
 
 namespace anesi {
 

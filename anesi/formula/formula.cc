@@ -11,8 +11,9 @@
 #include "anesi/core/error.h"
 #include "anesi/core/seeded.h"
 #include "anesi/exact/circuit_files.h"
-#include "anesi/exact/constraint.h"
+#include "anesi/formula/constraint.h"
 #include "anesi/exact/sat.h"
+#include "anesi/pruners/remembering_pruner.h"
 #include "anesi/pruners/sat_pruner.h"
 
 namespace anesi {
@@ -291,10 +292,10 @@ std::shared_ptr<const Problem> formula_problem(const Dimacs& formula, const Form
   if (compiled) {
     if (!compiled->circuit.satisfiable()) throw Error("formula: it has no model, no world satisfies it");
     facts.with(compiled);
-    facts.with(std::shared_ptr<const Pruner>(make_circuit_pruner(compiled)));
+    facts.with(std::shared_ptr<const Pruner>(make_remembering_pruner(make_circuit_pruner(compiled))));
   } else if (solver) {
     facts.lazily<Pruner>([cnf, worlds = problem->worlds(), outputs = problem->outputs()] {
-      return std::shared_ptr<const Pruner>(make_sat_pruner(cnf, worlds, outputs));
+      return std::shared_ptr<const Pruner>(make_remembering_pruner(make_sat_pruner(cnf, worlds, outputs)));
     });
   }
   if (options.as == FormulaAs::kDefinition) {

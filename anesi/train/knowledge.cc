@@ -2,6 +2,7 @@
 
 #include "anesi/core/seeded.h"
 #include "anesi/exact/exact_model.h"
+#include "anesi/losses/exact.h"
 #include "anesi/models/architecture.h"
 #include "anesi/priors/certain.h"
 #include "anesi/priors/fixed_dirichlet.h"
@@ -17,6 +18,12 @@ void Knowledge::learn_through(const std::string& architecture, const std::vector
                               const AmortizedOptions& options) {
   const SeededWeights weights(seed + 1);
   learn_through(make_model(*problem, architecture, explain, settings), options);
+}
+
+void Knowledge::learn_exactly(const ExactOptions& options) {
+  model = make_exact_model(*problem, options);
+  loss = std::make_unique<ExactLoss>(model);
+  learns_q = false;
 }
 
 void Knowledge::learn_through_what_suits(const DiscoverOptions& options,

@@ -16,6 +16,7 @@
 
 #include "anesi/core/problem.h"
 #include "anesi/discover/discover.h"
+#include "anesi/exact/exact_model.h"
 #include "anesi/losses/amortized.h"
 #include "anesi/losses/loss.h"
 #include "anesi/models/inference_model.h"
@@ -30,6 +31,8 @@ struct Knowledge {
   // samples of c: A-NeSI. Settings are as for make_model: {"states=8"}.
   void learn_through(const std::string& architecture, const std::vector<std::string>& settings = {},
                      bool explain = false, const AmortizedOptions& options = {});
+  // Perception is to learn through exact inference: no q learns. Throws Error where the problem allows none.
+  void learn_exactly(const ExactOptions& options = {});
   // Perception is to learn through whatever suits the problem, which is found out by asking c (choose_q.h); the problem
   // then has the facts that were found. `say` is told what was chosen and why.
   void learn_through_what_suits(const DiscoverOptions& options = {},

@@ -85,6 +85,22 @@ class Cnf:
     @property
     def variables(self) -> int: ...
 
+class FormulaOptions:
+    def __init__(self, as_: str, outputs: Sequence[int], told: Sequence[int], seconds: float, /) -> None: ...
+
+def formula_core(
+    path: str | None,
+    text: str,
+    options: FormulaOptions,
+    given: int,
+    architecture: str,
+    settings: Sequence[str],
+    seed: int,
+    say: Callable[[str], None] | None,
+    chosen: Mapping[str, Any] | None,
+    /,
+) -> Core: ...
+
 class Core:
     def __init__(
         self,
@@ -108,6 +124,8 @@ class Core:
     def given(self) -> list[int]: ...
     @property
     def outputs(self) -> list[int]: ...
+    @property
+    def asked(self) -> list[int] | None: ...
     @property
     def choice(self) -> Choice: ...
     @property

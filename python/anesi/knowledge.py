@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Any, Callable, Mapping, Sequence, Union
+from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 
 import torch
 
@@ -102,6 +102,71 @@ class Knowledge(torch.nn.Module):
         self.verbose = verbose
         if verbose and _partners.rank() == 0:
             print(f"anesi: {self._summary()}", flush=True)
+
+    @classmethod
+    def from_cnf(
+        cls,
+        formula: str | os.PathLike[str] | Iterable[Sequence[int]],
+        as_: str = "constraint",
+        *,
+        shown: Sequence[int] | None = None,
+        outputs: Sequence[int] | None = None,
+        given: Sequence[int] | None = None,
+        seconds: float = 5,
+        architecture: str | None = None,
+        settings: Settings | None = None,
+        seed: int = 0,
+        verbose: bool = True,
+    ) -> Knowledge:
+        """Knowledge that is a formula: a file, or clauses as lists of literals (3 says that variable 3 holds, -3 not).
+
+        A *constraint* says which worlds there may be. Labels are then worlds, which satisfy it: ``know.loss(logits,
+        worlds=labels)`` is their conditional likelihood, ``know.loss(logits)`` the semantic loss of inputs without
+        labels, and ``know.most_probable(logits).worlds`` always satisfies it. As *clauses*, the output tells of each
+        clause whether it holds. As *definition*, the variables that are not shown are the outputs, which the formula
+        must define by those that are.
+
+        Variables of which exactly one holds, by the formula itself, become one variable with as many values.
+
+        Args:
+            formula: a file in DIMACS (``.cnf``, with ``c p show``), a circuit (``.nnf`` of c2d or D4, ``.sdd`` with its
+                ``.vtree``; constraints only), or clauses.
+            as_: ``"constraint"``, ``"clauses"`` or ``"definition"``.
+            shown: the variables that worlds are made of, for clauses; by default all of them.
+            outputs: of a definition, which variables are outputs; by default all that are not shown.
+            given: variables that you know for certain with each input: the loss and the answers take their values as
+                ``given``, and logits are of the others.
+            seconds: after which compiling the formula is given up; a network q then learns it, under a SAT solver.
+
+        Example:
+            >>> import torch, anesi
+            >>> one_of_three = anesi.Knowledge.from_cnf([[1, 2, 3], [-1, -2], [-1, -3], [-2, -3]], verbose=False)
+            >>> one_of_three.worlds  # a group of which exactly one holds
+            [3]
+            >>> know = anesi.Knowledge.from_cnf([[-1, -2], [1, 2]], verbose=False)  # one of two: also a group
+            >>> umbrella = anesi.Knowledge.from_cnf([[-1, 2]], verbose=False)  # 1 implies 2
+            >>> logits = torch.tensor([[[0.0, 2.0], [1.0, 0.0]]])  # likely 1, rather not 2
+            >>> umbrella.most_probable(logits).worlds.tolist()
+            [[1, 1]]
+            >>> round(umbrella.log_prob(logits).exp().item(), 3)  # that the constraint holds
+            0.356
+        """
+        path = os.fspath(formula) if isinstance(formula, (str, os.PathLike)) else None
+        if path is not None and shown is not None:
+            raise TypeError("shown: a file says itself which variables it shows, in lines `c p show`")
+        text = "" if path is not None else _as_dimacs(formula, shown)  # type: ignore[arg-type]
+        told = [] if given is None else list(given)
+        options = _core.FormulaOptions(as_, [] if outputs is None else list(outputs), told, float(seconds))
+
+        def make(choice: Mapping[str, Any] | None) -> _core.Core:
+            return _core.formula_core(
+                path, text, options, len(told), architecture or "", _as_settings(settings), seed, _speaker(verbose), choice
+            )
+
+        know = cls._of(_partners.make_together(make), verbose)
+        if verbose and _partners.rank() == 0:
+            print(f"anesi: {know._summary()}", flush=True)
+        return know
 
     @classmethod
     def _of(cls, core: _core.Core, verbose: bool) -> Knowledge:
@@ -218,7 +283,7 @@ class Knowledge(torch.nn.Module):
         self._join_late()
         if (self.training if learn is None else learn) and self._core.learns:
             self._learn(values, is_logits, _tensor(given, "given"))
-        return self._core.loss(values, is_logits, *self._labels(given, outputs, holds, worlds))
+        return self._core.loss(values, is_logits, *self._labels(given, outputs, holds, worlds, len(values)))
 
     def log_prob(
         self,
@@ -239,10 +304,10 @@ class Knowledge(torch.nn.Module):
             tensor([0.2500, 0.5000, 0.2500])
         """
         values, is_logits = self._values(logits, beliefs)
-        result: torch.Tensor = self._core.log_prob(values, is_logits, *self._labels(given, outputs, holds, worlds))
+        result: torch.Tensor = self._core.log_prob(values, is_logits, *self._labels(given, outputs, holds, worlds, len(values)))
         return result
 
-    def forward(self, logits: Logits, outputs: Labels, **more: Any) -> torch.Tensor:
+    def forward(self, logits: Logits, outputs: Labels | None = None, **more: Any) -> torch.Tensor:
         """The same as :meth:`loss`."""
         return self.loss(logits, outputs, **more)
 
@@ -300,7 +365,7 @@ class Knowledge(torch.nn.Module):
         """
         values, is_logits = self._values(logits, beliefs)
         worlds, probability = self._core.explain(
-            values, is_logits, _tensor(given, "given"), self._labelled(outputs), _count(top, "top")
+            values, is_logits, _tensor(given, "given"), self._asked(outputs, len(values)), _count(top, "top")
         )
         return Explanation(worlds.to(values.device), probability.to(values.device))
 
@@ -321,7 +386,7 @@ class Knowledge(torch.nn.Module):
             [0.0, 1.0]
         """
         values, is_logits = self._values(logits, beliefs)
-        result: torch.Tensor = self._core.marginals(values, is_logits, _tensor(given, "given"), self._named(outputs))
+        result: torch.Tensor = self._core.marginals(values, is_logits, _tensor(given, "given"), self._named(outputs, len(values)))
         return result.to(values.device)
 
     def sample(
@@ -348,7 +413,7 @@ class Knowledge(torch.nn.Module):
         if seed is None:
             seed = int(torch.randint(2**62, ()).item())
         result: torch.Tensor = self._core.sample(
-            values, is_logits, _tensor(given, "given"), self._named(outputs), _count(count, "count"), seed
+            values, is_logits, _tensor(given, "given"), self._named(outputs, len(values)), _count(count, "count"), seed
         )
         return result.to(values.device)
 
@@ -369,7 +434,7 @@ class Knowledge(torch.nn.Module):
             [[2, 2]]
         """
         values, is_logits = self._values(logits, beliefs)
-        worlds, log_prob = self._core.most_probable(values, is_logits, _tensor(given, "given"), self._named(outputs))
+        worlds, log_prob = self._core.most_probable(values, is_logits, _tensor(given, "given"), self._named(outputs, len(values)))
         return MostProbable(worlds.to(values.device), log_prob.to(values.device))
 
     def check(
@@ -525,11 +590,18 @@ class Knowledge(torch.nn.Module):
         """Labels as the library takes them."""
         return _tensor(outputs, "outputs")
 
-    def _labels(self, given: Any, outputs: Any, holds: Any, worlds: Any) -> tuple[torch.Tensor | None, ...]:
-        return _tensor(given, "given"), self._labelled(outputs), _tensor(holds, "holds"), _tensor(worlds, "worlds")
+    def _asked(self, outputs: Any, batch: int) -> torch.Tensor | None:
+        """Labels, or where none are named the output that all of them are about: that a constraint holds."""
+        asked = self._core.asked
+        if outputs is None and asked is not None:
+            return torch.tensor(asked).expand(batch, -1)
+        return self._labelled(outputs)
 
-    def _named(self, outputs: Any) -> torch.Tensor:
-        named = self._labelled(outputs)
+    def _labels(self, given: Any, outputs: Any, holds: Any, worlds: Any, batch: int) -> tuple[torch.Tensor | None, ...]:
+        return _tensor(given, "given"), self._asked(outputs, batch), _tensor(holds, "holds"), _tensor(worlds, "worlds")
+
+    def _named(self, outputs: Any, batch: int) -> torch.Tensor:
+        named = self._asked(outputs, batch)
         if named is None:
             raise TypeError("outputs: say which outputs are meant")
         return named
@@ -558,6 +630,17 @@ def _count(value: int, name: str) -> int:
     if value < 1:
         raise ValueError(f"{name}: at least 1 is expected, not {value}")
     return value
+
+
+def _as_dimacs(clauses: Iterable[Sequence[int]], shown: Sequence[int] | None) -> str:
+    listed = [list(clause) for clause in clauses]
+    literals = [literal for clause in listed for literal in clause] + list(shown or [])
+    if not all(isinstance(literal, int) and literal != 0 for literal in literals):
+        raise TypeError("clauses: lists of literals are expected, which are whole numbers but 0")
+    lines = [f"p cnf {max((abs(literal) for literal in literals), default=0)} {len(listed)}"]
+    if shown is not None:
+        lines.append(" ".join(["c p show", *map(str, shown), "0"]))
+    return "\n".join(lines + [" ".join(map(str, [*clause, 0])) for clause in listed]) + "\n"
 
 
 def _tensor(value: Any, name: str) -> torch.Tensor | None:

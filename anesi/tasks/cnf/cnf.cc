@@ -12,7 +12,7 @@
 #include "anesi/core/rows.h"
 #include "anesi/core/seeded.h"
 #include "anesi/data/structured_examples.h"
-#include "anesi/exact/constraint.h"
+#include "anesi/formula/constraint.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/formula/formula.h"
 #include "anesi/io/npy.h"

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "anesi/data/structured_examples.h"
-#include "anesi/exact/constraint.h"
+#include "anesi/formula/constraint.h"
 #include "anesi/perception/tabular_mlp.h"
 #include "anesi/tasks/grid_path/path_data.h"
 #include "anesi/tasks/task.h"

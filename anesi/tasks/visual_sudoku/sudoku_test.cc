@@ -7,7 +7,7 @@
 #include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/core/seeded.h"
-#include "anesi/exact/circuit.h"
+#include "anesi/exact/circuit_inference.h"
 #include "anesi/losses/amortized.h"
 #include "anesi/models/pairwise.h"
 #include "anesi/priors/certain.h"

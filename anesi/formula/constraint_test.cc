@@ -1,4 +1,4 @@
-#include "anesi/exact/constraint.h"
+#include "anesi/formula/constraint.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,9 @@
-#include "anesi/exact/constraint.h"
+#include "anesi/formula/constraint.h"
 
 #include "anesi/core/asked_output.h"
 #include "anesi/core/error.h"
 #include "anesi/core/seeded.h"
+#include "anesi/pruners/remembering_pruner.h"
 
 namespace anesi {
 namespace {
@@ -19,7 +20,7 @@ class Constraint final : public PointwiseProblem {
       : formula_(std::move(formula)), worlds_(space_of(formula_->encoding.worlds)), outputs_({2}) {
     if (!formula_->circuit.satisfiable()) throw Error("constraint: no world satisfies it");
     facts_.with(formula_);
-    facts_.with(std::shared_ptr<const Pruner>(make_circuit_pruner(formula_)));
+    facts_.with(std::shared_ptr<const Pruner>(make_remembering_pruner(make_circuit_pruner(formula_))));
     facts_.with(AskedOutput{{kSatisfied}});
   }
 

@@ -1,0 +1,142 @@
+#include "anesi/formula/formula.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "anesi/core/build.h"
+#include "anesi/core/error.h"
+#include "anesi/core/seeded.h"
+#include "anesi/exact/circuit_inference.h"
+#include "anesi/exact/enumerate.h"
+#include "anesi/io/files.h"
+#include "anesi/testing/random.h"
+
+namespace anesi {
+namespace {
+
+Dimacs formula(const std::string& text) { return parse_dimacs(text, "test"); }
+
+std::string complaint(const std::function<void()>& attempt) {
+  try {
+    attempt();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// One of three colours; a switch that is on for red alone.
+constexpr const char* kColours =
+    "p cnf 4 6\n1 2 3 0\n-1 -2 0\n-1 -3 0\n-2 -3 0\n-1 4 0\n1 -4 0\n";
+
+TEST(Formula, VariablesOfWhichExactlyOneHoldsAreOne) {
+  EXPECT_EQ(exactly_one_groups(formula(kColours)), (std::vector<std::vector<int>>{{1, 2, 3}}));
+  EXPECT_TRUE(exactly_one_groups(formula("p cnf 3 3\n1 2 3 0\n-1 -2 0\n-1 -3 0\n")).empty()) << "2 and 3 may both hold";
+  const auto problem = formula_problem(formula(kColours));
+  EXPECT_EQ(problem->worlds().domains(), (std::vector<std::int64_t>{3, 2}));
+}
+
+TEST(Formula, IsAConstraint) {
+  const auto problem = formula_problem(formula(kColours));
+  EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{0, 1})[0], 1);
+  EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{0, 0})[0], 0);
+  EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{2, 0})[0], 1);
+  EXPECT_EQ(problem->facts().find<CompiledFormula>()->circuit.models(), 3);
+}
+
+TEST(Formula, TellsTheTruthOfItsClauses) {
+  const auto problem = formula_problem(formula(kColours), {.as = FormulaAs::kClauses});
+  EXPECT_EQ(problem->outputs().domains(), (std::vector<std::int64_t>{2, 2})) << "what groups say is always true";
+  EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{0, 0}), (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{1, 1}), (std::vector<std::int64_t>{1, 0}));
+}
+
+TEST(Formula, DefinesOutputs) {
+  if (!this_build().cadical) GTEST_SKIP() << "built without CaDiCaL";
+  const auto problem = formula_problem(formula(std::string(kColours) + "c p show 1 2 3 0\n"),
+                                       {.as = FormulaAs::kDefinition});
+  EXPECT_EQ(problem->worlds().domains(), std::vector<std::int64_t>{3});
+  EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{0})[0], 1);
+  EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{2})[0], 0);
+}
+
+TEST(Formula, SaysWhatCannotBeAProblem) {
+  if (!this_build().cadical) GTEST_SKIP() << "built without CaDiCaL";
+  const auto asked = [](const std::string& text, FormulaOptions options = {}) {
+    return complaint([&] { formula_problem(formula(text), options); });
+  };
+  EXPECT_NE(asked("p cnf 1 2\n1 0\n-1 0\n").find("no model"), std::string::npos);
+  // 2 follows from 1 alone where 1 holds.
+  EXPECT_NE(asked("p cnf 2 1\nc p show 1 0\n-1 2 0\n").find("variable 2"), std::string::npos);
+  EXPECT_NE(asked("p cnf 2 1\nc p show 1 0\n-1 2 0\n", {.as = FormulaAs::kDefinition}).find("variable 2"),
+            std::string::npos);
+  // 3 is defined, but a world in which both hold has no output.
+  EXPECT_NE(asked("p cnf 3 3\nc p show 1 2 0\n-1 -2 0\n-3 1 0\n3 -1 0\n", {.as = FormulaAs::kDefinition})
+                .find("world (1, 1) no output"),
+            std::string::npos);
+  EXPECT_NE(asked("p cnf 2 1\n1 2 0\n", {.as = FormulaAs::kDefinition}).find("none is left"), std::string::npos);
+  EXPECT_NE(asked("p cnf 2 1\nc p show 1 0\n1 2 0\n", {.as = FormulaAs::kClauses}).find("variable 2 is not shown"),
+            std::string::npos);
+}
+
+TEST(Formula, HiddenVariablesCountOnce) {
+  if (!this_build().cadical) GTEST_SKIP() << "built without CaDiCaL";
+  // 3 is 1 xor 2, and must hold.
+  const auto problem =
+      formula_problem(formula("p cnf 3 5\nc p show 1 2 0\n-3 1 2 0\n-3 -1 -2 0\n3 -1 2 0\n3 1 -2 0\n3 0\n"));
+  const auto beliefs = torch::full({1, 2, 2}, 0.5, torch::kFloat64);
+  EXPECT_NEAR(make_circuit_inference(*problem)->log_prob(beliefs, torch::ones({1, 1}, torch::kInt64)).exp().item<double>(),
+              0.5, 1e-12);
+  EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{1, 0})[0], 1);
+  EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{1, 1})[0], 0);
+}
+
+TEST(Formula, WhatInputsTellComesFirst) {
+  const auto problem = formula_problem(formula("p cnf 3 1\n-1 3 0\n"), {.told = {3}});
+  EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{0, 1, 0})[0], 0) << "3 does not hold, 1 does";
+  EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{1, 1, 0})[0], 1);
+}
+
+// All three forms of random formulas, against going through every world.
+TEST(Formula, CountsAsEnumerationDoes) {
+  const toys::RandomSeed seed;
+  std::mt19937_64 random(seed);
+  for (int round = 0; round < 40; ++round) {
+    Dimacs drawn{.variables = 4 + static_cast<int>(random() % 4)};
+    for (std::uint64_t clause = 0; clause < 3 + random() % 8; ++clause) {
+      auto& literals = drawn.clauses.emplace_back();
+      for (int place = 0; place < 3; ++place) {
+        const auto variable = 1 + static_cast<int>(random() % static_cast<std::uint64_t>(drawn.variables));
+        literals.push_back(random() % 2 == 0 ? variable : -variable);
+      }
+    }
+    for (const auto as : {FormulaAs::kConstraint, FormulaAs::kClauses}) {
+      std::shared_ptr<const Problem> problem;
+      try {
+        problem = formula_problem(drawn, {.as = as});
+      } catch (const Error&) {
+        continue;  // no model
+      }
+      const auto beliefs = toys::random_beliefs(5, problem->worlds(), 1, seeded(seed + static_cast<std::uint64_t>(round)));
+      const auto outputs = as == FormulaAs::kConstraint ? torch::ones({5, 1}, torch::kInt64)
+                                                        : problem->apply(most_likely_worlds(beliefs));
+      EXPECT_TRUE(torch::allclose(make_circuit_inference(*problem)->log_prob(beliefs, outputs),
+                                  make_enumeration(*problem)->log_prob(beliefs, outputs)));
+    }
+  }
+}
+
+TEST(Formula, IsReadFromFilesOfOtherTools) {
+  const TemporaryDirectory directory;
+  const auto file = directory.path() / "either.nnf";
+  write_file_atomically(file, "nnf 5 4 2\nL 1\nL -1\nL 2\nA 2 1 2\nO 1 2 0 3\n");
+  const auto problem = read_formula_problem(file);
+  EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{0, 1})[0], 1);
+  EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{0, 0})[0], 0);
+  EXPECT_NE(complaint([&] { read_formula_problem(file, {.as = FormulaAs::kClauses}); }).find("a circuit is a constraint"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace anesi
