@@ -161,7 +161,11 @@ std::unique_ptr<Pruner> make_sat_pruner(const Cnf& cnf, const Space& worlds, con
   return std::make_unique<SatPruner>(cnf, worlds, outputs);
 }
 
+bool is_satisfiable(const Cnf& cnf) { return Solvers(cnf.clauses()).agree_on({}, 0); }
+
 #else
+
+bool is_satisfiable(const Cnf&) { throw Error("asking a SAT solver needs CaDiCaL, and anesi was built without it"); }
 
 std::unique_ptr<Pruner> make_sat_pruner(const Cnf&, const Space&, const Space&) {
   throw Error("the SAT pruner needs CaDiCaL, and anesi was built without it");
