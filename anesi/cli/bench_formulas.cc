@@ -34,7 +34,8 @@ void bench_formulas(bool json) {
               << fmt::format("{:<24}{:>8}{:>10}{:>10}{:>10}{:>10}{:>9}{:>11}{:>9}{:>11}\n", "", "clauses", "q mean",
                              "q 95 %", "sampled", "95 %", "within", "effective", "covered", "satisfied");
   }
-  for (const auto& [name, asked] : {std::pair("belief propagation", propagation), std::pair("graph, trained", network)}) {
+  for (const auto& [name, asked] :
+       {std::pair("belief propagation", propagation), std::pair("graph, trained", network)}) {
     for (const int ratio : {2, 3, 4}) {
       const auto found = check_counts(asked, random_formulas(ratio, ratio), kUnseenFormulas, kCountedSamples,
                                       kSeedOfUnseenFormulas + static_cast<std::uint64_t>(ratio));

@@ -16,12 +16,13 @@ namespace {
 // Messages keep clear of certainty, from which there would be no way back while they are still wrong: a clause with
 // several variables leaves each value this much. One with a single variable knows what it says.
 constexpr double kLeastLeft = 1e-3, kLeastOfOneVariable = 1e-9;
-constexpr double kLeastBelief = 1e-9;        // logarithms of smaller beliefs are as large as its
-constexpr double kLogOfNoValue = -60;        // past a variable's domain
+constexpr double kLeastBelief = 1e-9;            // logarithms of smaller beliefs are as large as its
+constexpr double kLeastOdds = 1e-6;              // of those that the network sees
+constexpr double kLogOfNoValue = -60;            // past a variable's domain
 constexpr std::int64_t kDenseEntries = 1 << 22;  // of a matrix that sums over edges
-constexpr std::int64_t kRowsAtOnce = 256;    // without gradients
-constexpr double kSharpness = 50;            // of the bend at a count of all worlds
-constexpr double kLogMostLikely = -1e-6;     // neither output is ever impossible
+constexpr std::int64_t kRowsAtOnce = 256;        // without gradients
+constexpr double kSharpness = 50;                // of the bend at a count of all worlds
+constexpr double kLogMostLikely = -1e-6;         // neither output is ever impossible
 
 // The estimate as a logarithm of a probability: itself below zero, bent just before it.
 torch::Tensor as_log_prob(const torch::Tensor& log_count) {
@@ -148,11 +149,11 @@ torch::Tensor MessagePaths::at_edges(const torch::Tensor& variables) const {
 
 // Of some rows while messages are passed.
 struct GraphNetwork::State {
-  torch::Tensor weights;     // [variables, domain, rows]
-  torch::Tensor messages;    // [edges, rows]: log of what a clause leaves of a variable's falsifying values
-  torch::Tensor features;    // [edges, rows, width]
-  torch::Tensor totals;      // [variables, domain, rows]: weights with all messages
-  torch::Tensor falsified;   // [edges, rows]: how likely a variable fails a clause, by what all other clauses say
+  torch::Tensor weights;    // [variables, domain, rows]
+  torch::Tensor messages;   // [edges, rows]: log of what a clause leaves of a variable's falsifying values
+  torch::Tensor features;   // [edges, rows, width]
+  torch::Tensor totals;     // [variables, domain, rows]: weights with all messages
+  torch::Tensor falsified;  // [edges, rows]: how likely a variable fails a clause, by what all other clauses say
 
   void look(const MessagePaths& paths) {
     const auto rows = weights.size(2);
@@ -189,7 +190,7 @@ void GraphNetwork::pass_messages(const MessagePaths& paths, State& state) {
     const auto flat = features.flatten(1);
     const auto at_variable = (paths.at_edges(paths.add_to_variables(flat)) - flat).view_as(features);
     const auto numbers = torch::stack({state.messages, messages, state.falsified, of_others.view_as(messages),
-                                       (state.falsified.logit(kLeastBelief) / 4).tanh()},
+                                       (state.falsified.logit(kLeastOdds) / 4).tanh()},
                                       2);  // [edges, rows, 5]
     const auto inner = torch::silu(full_precision(first_(torch::cat({features, in_clause, at_variable, numbers}, 2))));
     state.features = (features / 2 + full_precision(second_(inner))).tanh();
@@ -211,8 +212,7 @@ torch::Tensor GraphNetwork::free_energy(const MessagePaths& paths, const State& 
   // What was learned counts less the surer it is that a clause holds, or which value a variable has.
   const auto of_clause = state.features.view({paths.clauses_, paths.longest_, rows, width}).sum(1);
   const auto about_clause = torch::stack({violated, clauses}, 2);
-  const auto more_of_clause =
-      full_precision(of_clause_->forward(torch::cat({of_clause, about_clause}, 2))).squeeze(2);
+  const auto more_of_clause = full_precision(of_clause_->forward(torch::cat({of_clause, about_clause}, 2))).squeeze(2);
   total = total + (more_of_clause * (4 * violated).clamp_max(1)).sum(0);
   const auto believed = state.totals.softmax(1);  // [variables, domain, rows]
   const auto doubt = 2 * (1 - believed.square().sum(1));

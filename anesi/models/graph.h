@@ -48,23 +48,23 @@ class MessagePaths {
 
  private:
   friend class GraphNetwork;
-  torch::Tensor add_to_values(const torch::Tensor& messages) const;      // [edges, rows] -> [variables * domain, rows]
-  torch::Tensor add_to_variables(const torch::Tensor& features) const;   // [edges, any] -> [variables, any]
-  torch::Tensor at_edges(const torch::Tensor& variables) const;          // [variables, any] -> [edges, any]
+  torch::Tensor add_to_values(const torch::Tensor& messages) const;     // [edges, rows] -> [variables * domain, rows]
+  torch::Tensor add_to_variables(const torch::Tensor& features) const;  // [edges, any] -> [variables, any]
+  torch::Tensor at_edges(const torch::Tensor& variables) const;         // [variables, any] -> [edges, any]
 
   Space worlds_;
   std::vector<std::int64_t> order_;
   // Edges stand clause by clause; shorter clauses are filled up with edges that lead nowhere.
   std::int64_t variables_ = 0, domain_ = 0, clauses_ = 0, longest_ = 0, edges_ = 0;
-  bool dense_ = false;           // sums over edges are matrix products
-  torch::Tensor own_weights_;    // [own variables, domain, 1]
-  torch::Tensor past_domain_;    // bool [worlds, domain, 1]: no value of that variable; undefined where none is
-  torch::Tensor variable_;       // int64 [edges]
-  torch::Tensor falsifying_;     // [edges, domain], 1 where that value does not satisfy the clause
-  torch::Tensor to_values_;      // [variables * domain, edges] where dense
-  torch::Tensor to_variables_;   // [variables, edges] where dense
-  torch::Tensor filled_;         // bool [edges, 1]: leads nowhere; undefined where none does
-  torch::Tensor least_;          // [clauses, 1, 1], of 1 - what a clause thinks of its being violated
+  bool dense_ = false;          // sums over edges are matrix products
+  torch::Tensor own_weights_;   // [own variables, domain, 1]
+  torch::Tensor past_domain_;   // bool [worlds, domain, 1]: no value of that variable; undefined where none is
+  torch::Tensor variable_;      // int64 [edges]
+  torch::Tensor falsifying_;    // [edges, domain], 1 where that value does not satisfy the clause
+  torch::Tensor to_values_;     // [variables * domain, edges] where dense
+  torch::Tensor to_variables_;  // [variables, edges] where dense
+  torch::Tensor filled_;        // bool [edges, 1]: leads nowhere; undefined where none does
+  torch::Tensor least_;         // [clauses, 1, 1], of 1 - what a clause thinks of its being violated
 };
 
 // The weights, shared by all formulas.

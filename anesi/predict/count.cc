@@ -47,8 +47,8 @@ CountEstimate estimate_log_prob(SequenceModel& explanation, const Problem& probl
   const auto mean = sum / number;
   // Of draws that were lost there is no world, and they are as far from the mean as it is large.
   const auto drawn = sum_by_row(often, row, rows);
-  const auto spread = sum_by_row((weight - mean.index_select(0, row)).square() * often, row, rows) +
-                      (number - drawn) * mean.square();
+  const auto spread =
+      sum_by_row((weight - mean.index_select(0, row)).square() * often, row, rows) + (number - drawn) * mean.square();
   const auto nothing = sum == 0;
   CountEstimate estimate;
   estimate.log_prob = mean.log() + scale;
@@ -56,8 +56,7 @@ CountEstimate estimate_log_prob(SequenceModel& explanation, const Problem& probl
   estimate.effective = (sum.square() / squares).masked_fill(nothing, 0);
   estimate.lost = 1 - sum_by_row(often.masked_fill(log_weight.isneginf(), 0), row, rows) / number;
   const auto scale_of_found = largest_by_row(log_p, row, rows);
-  const auto found =
-      sum_by_row((log_p - scale_of_found.index_select(0, row)).exp(), row, rows).log() + scale_of_found;
+  const auto found = sum_by_row((log_p - scale_of_found.index_select(0, row)).exp(), row, rows).log() + scale_of_found;
   const auto width = kDeviationsOf95Percent * estimate.error + kRounding;
   estimate.low = (estimate.log_prob - width).maximum(found - kRounding).masked_fill(nothing, -INFINITY);
   estimate.high = (estimate.log_prob + width).masked_fill(nothing, 0).clamp_max(kRounding).maximum(estimate.low);

@@ -1,10 +1,10 @@
 // log p(y|P) by importance sampling: honest where no circuit compiles.
 //
 // Worlds are drawn from q(w|y,P), under a pruner where there is one, and each weighs p(w|P) / q(w|y,P) if c(w) = y and
-// nothing otherwise. The mean weight is an unbiased estimate of p(y|P), whatever q is, as long as q can draw every world
-// that gives y: the pruner must forbid none of them, which every Pruner promises. A draw that runs into a dead end, or
-// whose output is another one, weighs nothing and is not drawn again. The logarithm of an unbiased estimate is a little
-// too low in the mean, by about half its squared error.
+// nothing otherwise. The mean weight is an unbiased estimate of p(y|P), whatever q is, as long as q can draw every
+// world that gives y: the pruner must forbid none of them, which every Pruner promises. A draw that runs into a dead
+// end, or whose output is another one, weighs nothing and is not drawn again. The logarithm of an unbiased estimate is
+// a little too low in the mean, by about half its squared error.
 #pragma once
 
 #include "anesi/core/problem.h"

@@ -17,9 +17,9 @@ namespace anesi {
 namespace {
 
 constexpr double kLeastBeliefDrawn = 1e-4;
-constexpr double kLogOfImpossible = -8;     // a count is taken for zero from here on
+constexpr double kLogOfImpossible = -8;  // a count is taken for zero from here on
 constexpr double kWeightOfImpossible = 0.5;
-constexpr double kSquaredUpTo = 0.5;        // errors cost their square up to here, and beyond grow in proportion
+constexpr double kSquaredUpTo = 0.5;  // errors cost their square up to here, and beyond grow in proportion
 constexpr double kLargestGradient = 1;
 constexpr std::int64_t kWarmUp = 50, kFormulasKept = 400, kFormulasAtFirst = 20;
 
@@ -47,15 +47,16 @@ Lesson lesson_of(const Cnf& cnf, const std::shared_ptr<GraphNetwork>& network, s
   Graph explanation(lesson.paths, network, /*explains=*/true);
   const auto one = torch::rand({worlds.variables()}, generator).clamp(kLeastBeliefDrawn, 1 - kLeastBeliefDrawn);
   const auto belief = torch::stack({1 - one, one}, 1);  // [worlds, 2]
-  const auto tree = sample_tree(explanation, {belief.unsqueeze(0), torch::ones({1, 1}, torch::kInt64)}, draws,
-                                generator, &pruning);
+  const auto tree =
+      sample_tree(explanation, {belief.unsqueeze(0), torch::ones({1, 1}, torch::kInt64)}, draws, generator, &pruning);
   std::vector<torch::Tensor> beliefs, log_counts, impossible;
   auto log_count = torch::zeros({tree.points().draws.size(0)}, torch::kFloat64);  // of each node, from the last on
   for (auto step = tree.levels.size(); step-- > 0;) {
     const auto& level = tree.levels[step];
     const auto variable = explanation.order()[step];
     const bool first = step == 0;
-    const auto above = first ? torch::full({1, worlds.variables()}, kUnset, torch::kInt64) : tree.levels[step - 1].values;
+    const auto above =
+        first ? torch::full({1, worlds.variables()}, kUnset, torch::kInt64) : tree.levels[step - 1].values;
     const auto above_draws = first ? tree.draws : tree.levels[step - 1].draws;
     // The mean, over the draws that go through a node, of p(w|P) / q(w|y,P) from there on.
     const auto chosen = level.values.select(1, variable);

@@ -7,7 +7,8 @@
 // q(y=1|P) is where that much is certain. Values that the pruner forbids are examples of a count of zero. Nothing here
 // counts exactly.
 //
-// What importance sampling says does not depend on how good q was at the time, so that examples are used more than once.
+// What importance sampling says does not depend on how good q was at the time, so that examples are used more than
+// once.
 #pragma once
 
 #include <functional>
