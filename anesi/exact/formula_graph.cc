@@ -13,15 +13,15 @@
 namespace anesi {
 namespace {
 
-using Clauses = std::vector<std::vector<int>>;
+using ClauseList = std::vector<std::vector<int>>;
 
 // Makes the literal true, and whatever follows of variables that are no value of a world. Returns the clauses that are
 // left.
-Clauses propagate(Clauses clauses, int literal, const std::vector<bool>& of_world) {
+ClauseList propagate(ClauseList clauses, int literal, const std::vector<bool>& of_world) {
   std::vector<int> known{literal};
   for (std::size_t next = 0; next < known.size(); ++next) {
     const auto truth = known[next];
-    Clauses left;
+    ClauseList left;
     for (auto& clause : clauses) {
       if (std::ranges::find(clause, truth) != clause.end()) continue;
       std::erase(clause, -truth);

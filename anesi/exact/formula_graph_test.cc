@@ -17,7 +17,7 @@
 namespace anesi {
 namespace {
 
-bool holds(const FactorGraph& graph, Values world) {
+bool satisfies_graph(const FactorGraph& graph, Values world) {
   return std::ranges::none_of(graph.clauses, [&](const auto& clause) {
     return std::ranges::all_of(clause, [&](const FactorGraph::Edge& edge) {
       return std::ranges::find(edge.falsifying, world[as_size(edge.variable)]) != edge.falsifying.end();
@@ -31,10 +31,10 @@ TEST(FormulaGraph, IsViolatedWhereTheFormulaIs) {
   EXPECT_EQ(graph.own_variables, 0);
   EXPECT_EQ(graph.clauses.size(), 5);  // that a variable has one value goes without saying
   problem->worlds().for_each_point(
-      [&](Values world) { EXPECT_EQ(holds(graph, world), apply_to(*problem, world)[0] == 1); });
+      [&](Values world) { EXPECT_EQ(satisfies_graph(graph, world), apply_to(*problem, world)[0] == 1); });
 }
 
-// Whether the first two of three variables are equal and the third is not 0, by way of two variables of its own.
+// Whether the first two of three variables are equal and the third is not 0, by way of a variable of its own.
 TEST(FormulaGraph, OfAFunctionIsThatOfItsOutputOne) {
   const toys::RandomSeed seed;
   const Space worlds{2, 2, 3}, outputs{2};
@@ -52,20 +52,21 @@ TEST(FormulaGraph, OfAFunctionIsThatOfItsOutputOne) {
   }
   const auto graph = factor_graph_of(cnf, worlds);
   EXPECT_EQ(graph.own_variables, 0) << "the output decides what its own variable is";
-  worlds.for_each_point([&](Values world) { EXPECT_EQ(holds(graph, world), world[0] == world[1] && world[2] != 0); });
+  worlds.for_each_point(
+      [&](Values world) { EXPECT_EQ(satisfies_graph(graph, world), world[0] == world[1] && world[2] != 0); });
 }
 
-// Three variables, an odd number of which are 1, through a variable of the formula's own. A tree: counted exactly.
+// Whether one of three variables is 1, by way of a variable of the formula's own. What defines it is a loop, which
+// counting the cases of the others apart breaks.
 TEST(FormulaGraph, CountsModelsOverVariablesOfItsOwn) {
   const toys::RandomSeed seed;
-  Cnf cnf(Encoding{.worlds = {{-1, 1}, {-2, 2}, {-3, 3}}, .outputs = {}}, 4,
-          {{-4, 1}, {4, -1}, {4, 2, 3}});  // 4 is 1, and 4 or 2 or 3
+  Cnf cnf(Encoding{.worlds = {{-1, 1}, {-2, 2}, {-3, 3}}, .outputs = {}}, 4, {{-4, 1}, {4, -1}, {4, 2, 3}});
   const Space worlds = Space::uniform(3, 2);
   const auto graph = factor_graph_of(cnf, worlds);
   EXPECT_EQ(graph.own_variables, 1);
   const auto beliefs = toys::random_beliefs(4, worlds, 1, seeded(seed)).to(torch::kFloat32);
   GraphOptions options;
-  options.cases = 1;
+  options.cases = 8;
   options.rounds = 30;
   const auto q = graph_models(graph, std::make_shared<GraphNetwork>(options), /*explain=*/false);
   const torch::NoGradGuard no_gradients;

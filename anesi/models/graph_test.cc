@@ -24,7 +24,7 @@ bool violated(const FactorGraph::Clause& clause, Values world) {
 }
 
 // log p(y=1|P) by going through all worlds, [rows]. For graphs without variables of their own.
-torch::Tensor enumerated(const FactorGraph& graph, const torch::Tensor& beliefs) {
+torch::Tensor count_by_enumeration(const FactorGraph& graph, const torch::Tensor& beliefs) {
   auto total = torch::zeros({beliefs.size(0)}, beliefs.options());
   graph.worlds.for_each_point([&](Values world) {
     if (std::ranges::any_of(graph.clauses, [&](const auto& clause) { return violated(clause, world); })) return;
@@ -50,7 +50,7 @@ torch::Tensor counted(const FactorGraph& graph, const std::shared_ptr<GraphNetwo
 }
 
 // Clauses of two and three variables of two to four values, no two of which share more than one.
-FactorGraph tree() {
+FactorGraph tree_of_clauses() {
   return {.worlds = {2, 3, 4, 2, 3, 2},
           .own_variables = 0,
           .clauses = {{{0, {1}}, {1, {0, 2}}, {2, {3}}}, {{2, {0, 1}}, {3, {0}}}, {{2, {1, 2}}, {4, {2}}, {5, {1}}}}};
@@ -72,10 +72,10 @@ FactorGraph with_loops(std::mt19937_64& random, std::int64_t variables, std::int
 
 TEST(Graph, CountsATreeExactly) {
   const toys::RandomSeed seed;
-  const auto beliefs = toys::random_beliefs(5, tree().worlds, 1, seeded(seed));
-  const auto truth = enumerated(tree(), beliefs);
+  const auto beliefs = toys::random_beliefs(5, tree_of_clauses().worlds, 1, seeded(seed));
+  const auto truth = count_by_enumeration(tree_of_clauses(), beliefs);
   for (const std::int64_t cases : {1, 6}) {
-    const auto count = counted(tree(), network_of(0, cases), beliefs);
+    const auto count = counted(tree_of_clauses(), network_of(0, cases), beliefs);
     EXPECT_TRUE(torch::allclose(count, truth, 0, 1e-3)) << count << truth;
   }
 }
@@ -93,7 +93,8 @@ TEST(Graph, IsNearlyExactWhereEveryCaseIsCountedApart) {
   std::mt19937_64 random(seed);
   const auto graph = with_loops(random, 6, 6);
   const auto beliefs = toys::random_beliefs(5, graph.worlds, 1, seeded(seed));
-  const auto count = counted(graph, network_of(0, 64), beliefs).exp(), truth = enumerated(graph, beliefs).exp();
+  const auto count = counted(graph, network_of(0, 64), beliefs).exp(),
+             truth = count_by_enumeration(graph, beliefs).exp();
   EXPECT_TRUE(torch::allclose(count, truth, 0.02, 0.02)) << count << truth;
 }
 
@@ -126,14 +127,14 @@ TEST(Graph, CountsALongChain) {
 
 TEST(Graph, ExplainsATreeExactly) {
   const toys::RandomSeed seed;
-  const auto graph = tree();
+  const auto graph = tree_of_clauses();
   const auto beliefs = toys::random_beliefs(3, graph.worlds, 1, seeded(seed));
   GraphOptions options;
   options.defensive = 0;
   const auto network = std::make_shared<GraphNetwork>(options);
   network->to(torch::kFloat64);
   Graph explanation(std::make_shared<const MessagePaths>(graph), network, /*explains=*/true);
-  const auto truth = enumerated(graph, beliefs);
+  const auto truth = count_by_enumeration(graph, beliefs);
   const torch::NoGradGuard no_gradients;
   const auto best = beam_search(explanation, {beliefs, torch::ones({3, 1}, torch::kInt64)}, 8);
   for (std::int64_t place = 0; place < 8; ++place) {

@@ -12,7 +12,7 @@ namespace {
 
 // What holds for every architecture is tested in models_test.cc.
 
-TransformerOptions small(bool positions) {
+TransformerOptions small_transformer(bool positions) {
   TransformerOptions options;
   options.width = 16;
   options.heads = 2;
@@ -29,7 +29,7 @@ TEST(Transformer, SeesASetWithoutPositionsAndASequenceWithThem) {
   const auto shuffled = beliefs.index_select(1, torch::tensor({3, 0, 4, 1, 2}, torch::kInt64));
   const auto values = torch::tensor({1, 2, 0, 3}, torch::kInt64).view({2, 2});
   for (const bool positions : {false, true}) {
-    Transformer model(worlds, outputs, /*explains=*/false, small(positions));
+    Transformer model(worlds, outputs, /*explains=*/false, small_transformer(positions));
     const auto same = torch::allclose(model.log_prob(beliefs, values), model.log_prob(shuffled, values), 1e-4, 1e-5);
     EXPECT_EQ(same, !positions);
   }
@@ -39,8 +39,8 @@ TEST(Transformer, ExplainsOutputsThatEndEarly) {
   torch::manual_seed(1);
   const torch::NoGradGuard no_gradients;
   const Space worlds = Space::uniform(3, 2), outputs{2, 4};
-  Transformer model(worlds, outputs, /*explains=*/true, small(true));
-  const auto shorter = torch::tensor({1, kNone}, torch::kInt64).view({1, 2});
+  Transformer model(worlds, outputs, /*explains=*/true, small_transformer(true));
+  const auto shorter = torch::tensor({std::int64_t{1}, kNone}, torch::kInt64).view({1, 2});
   const auto beam = beam_search(model, {uniform_beliefs(1, worlds), shorter}, 8);
   EXPECT_NEAR(beam.log_prob.exp().sum().item<double>(), 1, 1e-5);
 }
@@ -49,7 +49,7 @@ TEST(Transformer, ExplainsOutputsThatEndEarly) {
 TEST(Transformer, LearnsASmallFunction) {
   torch::manual_seed(2);
   const Space worlds{4, 4}, outputs{3};
-  Transformer model(worlds, outputs, /*explains=*/false, small(true));
+  Transformer model(worlds, outputs, /*explains=*/false, small_transformer(true));
   torch::optim::Adam optimizer(model.parameters(), torch::optim::AdamOptions(3e-3));
   const auto points = torch::cartesian_prod({torch::arange(4), torch::arange(4)});
   const auto beliefs = certain_beliefs(points, worlds);
@@ -65,7 +65,7 @@ TEST(Transformer, LearnsASmallFunction) {
 }
 
 TEST(Transformer, RefusesAWidthThatHeadsDoNotShareOut) {
-  auto options = small(true);
+  auto options = small_transformer(true);
   options.heads = 3;
   EXPECT_THROW(Transformer({2}, {2}, /*explains=*/false, options), UsageError);
 }

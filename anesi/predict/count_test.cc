@@ -24,7 +24,10 @@ class TriesEverything final : public Pruner {
 
   void allow_outputs(Values, std::int64_t, Mask mask) const override { std::ranges::fill(mask, true); }
   void allow_worlds(Values output, Values partial, std::int64_t variable, Mask mask) const override {
-    if (!exact_ && std::ranges::count(partial, kUnset) > 1) return std::ranges::fill(mask, true);
+    if (!exact_ && std::ranges::count(partial, kUnset) > 1) {
+      std::ranges::fill(mask, true);
+      return;
+    }
     problem_->worlds().for_each_point([&](Values world) {
       const auto agrees = [](std::int64_t chosen, std::int64_t value) { return chosen == kUnset || chosen == value; };
       if (!std::ranges::equal(partial, world, agrees)) return;
