@@ -2,6 +2,7 @@
 
 #include <ATen/autocast_mode.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -46,11 +47,13 @@ bool learns_to_explain(const InferenceModel& model) {
   return model.explanation && !model.explanation->parameters().empty();
 }
 
+// Each once: the two halves of q may share weights.
 std::vector<torch::Tensor> parameters_of(const InferenceModel& model) {
   auto parameters = model.prediction->parameters();
-  if (model.explanation) {
-    const auto more = model.explanation->parameters();
-    parameters.insert(parameters.end(), more.begin(), more.end());
+  if (!model.explanation) return parameters;
+  for (const auto& parameter : model.explanation->parameters()) {
+    const auto is_same = [&](const torch::Tensor& other) { return other.is_same(parameter); };
+    if (std::ranges::none_of(parameters, is_same)) parameters.push_back(parameter);
   }
   return parameters;
 }

@@ -36,6 +36,7 @@ std::shared_ptr<const Problem> problem_of(const Case& the_case) {
     return with(std::shared_ptr<const Problem>(std::make_shared<toys::PairsThatDiffer>(Space::uniform(3, 3), pairs)),
                 tables);
   }
+  if (the_case.problem == "formula") return toys::small_formula();
   if (the_case.problem == "walks") return std::make_shared<toys::CheapestWalk>(/*side=*/2);
   return toys::uneven();
 }
@@ -48,6 +49,8 @@ InferenceModel build(const Case& the_case, const Problem& problem) {
 
 // Whether an architecture is for problems like this at all.
 bool fits(const Case& the_case) {
+  if (the_case.architecture == "graph" || the_case.problem == "formula")
+    return the_case.architecture == "graph" && the_case.problem == "formula";
   if (the_case.architecture == "pairwise" || the_case.architecture == "tables")
     return the_case.problem == "pairs" && !the_case.explains;
   if (the_case.architecture == "grid" || the_case.architecture == "resnet") {
@@ -60,7 +63,7 @@ bool fits(const Case& the_case) {
 std::vector<Case> cases_where(const std::function<bool(const SequenceModel&)>& wanted) {
   std::vector<Case> cases;
   for (const auto& [name, entry] : architectures().all()) {
-    for (const char* problem : {"addition", "uneven", "pairs", "walks"}) {
+    for (const char* problem : {"addition", "uneven", "pairs", "walks", "formula"}) {
       for (const bool explains : {false, true}) {
         const Case the_case{name, problem, explains};
         if (!fits(the_case)) continue;

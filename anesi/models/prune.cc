@@ -14,9 +14,10 @@ namespace {
 
 class SymbolicRollout final : public Rollout {
  public:
-  SymbolicRollout(SequenceModel& model, const Context& context, const Pruner& pruner)
+  SymbolicRollout(SequenceModel& model, const Context& context, const Pruner& pruner, DeadEnds dead_ends)
       : model_(model),
         pruner_(pruner),
+        dead_ends_(dead_ends),
         rollout_(model.begin(context)),
         outputs_(context.explains() ? context.outputs.to(torch::kCPU).contiguous() : torch::Tensor()),
         chosen_(torch::full({context.size(), model.space().variables()}, kUnset, torch::kInt64)) {}
@@ -67,7 +68,7 @@ class SymbolicRollout final : public Rollout {
         } else {
           pruner_.allow_outputs(partial, variable(), mask);
         }
-        if (std::ranges::find(mask, true) != mask.end()) continue;
+        if (dead_ends_ == DeadEnds::kOfferNothing || std::ranges::find(mask, true) != mask.end()) continue;
         auto message =
             fmt::format("pruner: no completion of {} ({}) at variable {} ({} marks a value not chosen yet)",
                         outputs_.defined() ? "world" : "output", fmt::join(partial, ", "), variable(), kUnset);
@@ -80,6 +81,7 @@ class SymbolicRollout final : public Rollout {
 
   SequenceModel& model_;
   const Pruner& pruner_;
+  DeadEnds dead_ends_;
   std::unique_ptr<Rollout> rollout_;
   torch::Tensor outputs_;  // int64 [rows, outputs] where worlds are chosen
   torch::Tensor chosen_;   // int64 [rows, variables]
@@ -92,11 +94,14 @@ torch::Tensor restrict_choice(const torch::Tensor& log_probs, const torch::Tenso
   const auto forbidden = allowed.logical_not();
   const auto kept = log_probs.masked_fill(forbidden, -INFINITY);
   const auto lost = kept.isneginf().all(1, /*keepdim=*/true);
-  return torch::where(lost, torch::zeros_like(kept).masked_fill(forbidden, -INFINITY), kept).log_softmax(1);
+  const auto even = torch::where(lost, torch::zeros_like(kept).masked_fill(forbidden, -INFINITY), kept);
+  const auto nothing = forbidden.all(1, /*keepdim=*/true);
+  if (!nothing.any().item<bool>()) return even.log_softmax(1);
+  return even.masked_fill(nothing, 0).log_softmax(1).masked_fill(nothing, -INFINITY);
 }
 
 std::unique_ptr<Rollout> SymbolicPruning::begin(SequenceModel& model, const Context& context) const {
-  return std::make_unique<SymbolicRollout>(model, context, *pruner_);
+  return std::make_unique<SymbolicRollout>(model, context, *pruner_, dead_ends_);
 }
 
 std::unique_ptr<Rollout> begin(SequenceModel& model, const Context& context, const Pruning* pruning) {

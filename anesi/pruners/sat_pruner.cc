@@ -104,6 +104,8 @@ std::unique_ptr<Pruner> make_sat_pruner(const Cnf& cnf, const Space& worlds, con
   return std::make_unique<SatPruner>(cnf, worlds, outputs);
 }
 
+bool is_satisfiable(const Cnf& cnf) { return SatSolvers(cnf.clauses()).satisfiable(); }
+
 std::unique_ptr<Pruner> make_sat_pruner(const Problem& problem) {
   const auto* const cnf = problem.facts().find<Cnf>();
   if (cnf == nullptr) throw Error("SAT pruner: the problem gives no formula (a fact of type Cnf)");

@@ -17,4 +17,7 @@ namespace anesi {
 std::unique_ptr<Pruner> make_sat_pruner(const Problem& problem);
 std::unique_ptr<Pruner> make_sat_pruner(const Cnf& cnf, const Space& worlds, const Space& outputs);
 
+// Whether the formula has a model. Throws Error where anesi was built without CaDiCaL.
+bool is_satisfiable(const Cnf& cnf);
+
 }  // namespace anesi

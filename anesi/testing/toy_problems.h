@@ -200,4 +200,29 @@ inline std::shared_ptr<const Problem> uneven() {
   });
 }
 
+// A constraint on variables of two and three values as a formula, with loops; 7 of 24 worlds satisfy it.
+inline std::shared_ptr<const Problem> small_formula() {
+  Cnf cnf(Encoding{.worlds = {{-1, 1}, {2, 3, 4}, {-5, 5}, {-6, 6}}, .outputs = {}}, 6, {});
+  cnf.exactly_one({2, 3, 4});
+  for (const auto& clause : std::vector<std::vector<int>>{{1, 2, 5}, {-3, 5, 6}, {-1, -5}, {-2, -6}, {4, 1, -6}}) {
+    cnf.add(clause);
+  }
+  const auto satisfied = [cnf](Values world, MutableValues output) {
+    const auto is_true = [&](int literal) {
+      for (std::size_t variable = 0; variable < world.size(); ++variable) {
+        for (std::int64_t value = 0; value < static_cast<std::int64_t>(cnf.encoding().worlds[variable].size());
+             ++value) {
+          const auto stands_for_it = cnf.world(static_cast<std::int64_t>(variable), value);
+          if (stands_for_it == literal) return world[variable] == value;
+          if (stands_for_it == -literal) return world[variable] != value;
+        }
+      }
+      return false;
+    };
+    const auto holds = [&](const auto& clause) { return std::ranges::any_of(clause, is_true); };
+    output[0] = std::ranges::all_of(cnf.clauses(), holds) ? 1 : 0;
+  };
+  return with(make_problem(Space{2, 3, 2, 2}, Space{2}, satisfied), cnf);
+}
+
 }  // namespace anesi::toys

@@ -1,0 +1,80 @@
+#include "anesi/check/count_check.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "anesi/core/index.h"
+#include "anesi/core/seeded.h"
+#include "anesi/exact/circuit.h"
+#include "anesi/exact/formula_graph.h"
+#include "anesi/models/inference_model.h"
+#include "anesi/predict/count.h"
+#include "anesi/pruners/formula_constraint.h"
+
+namespace anesi {
+namespace {
+
+// log p(y=1|P) of a belief in double, [worlds, 2].
+double log_count_of(const Cnf& cnf, const torch::Tensor& belief) {
+  const auto circuit = Circuit::compile(cnf.variables(), cnf.clauses());
+  Circuit::Weights weights(2 * as_size(cnf.variables()) + 1, 0);
+  for (std::int64_t variable = 0; variable < belief.size(0); ++variable) {
+    for (std::int64_t value = 0; value < 2; ++value) {
+      weights[as_size(cnf.world(variable, value) + cnf.variables())] = std::log(belief[variable][value].item<double>());
+    }
+  }
+  return circuit.log_count(weights);
+}
+
+double mean_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const auto value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+// What 95 % of the values stay below.
+double most_of(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[(values.size() - 1) * 95 / 100];
+}
+
+}  // namespace
+
+CountCheck check_counts(const std::shared_ptr<GraphNetwork>& network, const DrawFormula& draw, std::int64_t formulas,
+                        std::int64_t samples, std::uint64_t seed) {
+  const torch::NoGradGuard no_gradients;
+  std::mt19937_64 random(seed);
+  const auto generator = seeded(seed);
+  std::vector<double> predicted, sampled, within, effective, covered, satisfied;
+  for (std::int64_t formula = 0; formula < formulas; ++formula) {
+    const auto cnf = draw(random);
+    const auto problem = make_formula_constraint(cnf);
+    const auto one = torch::rand({problem->worlds().variables()}, generator);
+    const auto belief = torch::stack({1 - one, one}, 1);
+    const auto truth = log_count_of(cnf, belief.to(torch::kFloat64));
+    const auto q = graph_models(factor_graph_of(cnf, problem->worlds()), network, /*explain=*/true);
+    const Context context(belief.unsqueeze(0), torch::ones({1, 1}, torch::kInt64));
+    const auto log_q = q.prediction->log_prob(context.beliefs, context.outputs).item<double>();
+    predicted.push_back(std::abs(log_q - truth));
+    const SymbolicPruning pruning(problem->facts().share<Pruner>(), DeadEnds::kOfferNothing);
+    const auto estimate = estimate_log_prob(*q.explanation, *problem, context, samples, generator, &pruning);
+    const auto error = std::abs(estimate.log_prob.item<double>() - truth);
+    sampled.push_back(error);
+    within.push_back(error <= kCloseCount ? 1 : 0);
+    effective.push_back(estimate.effective.item<double>() / static_cast<double>(samples));
+    covered.push_back(estimate.low.item<double>() <= truth && truth <= estimate.high.item<double>() ? 1 : 0);
+    satisfied.push_back(1 - estimate.lost.item<double>());
+  }
+  return {.formulas = formulas,
+          .samples = samples,
+          .predicted_mean = mean_of(predicted),
+          .predicted_95 = most_of(predicted),
+          .sampled_mean = mean_of(sampled),
+          .sampled_95 = most_of(sampled),
+          .within = mean_of(within),
+          .effective = mean_of(effective),
+          .covered = mean_of(covered),
+          .satisfied = mean_of(satisfied)};
+}
+
+}  // namespace anesi

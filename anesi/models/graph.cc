@@ -1,0 +1,354 @@
+#include "anesi/models/graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "anesi/core/index.h"
+#include "anesi/models/inference_model.h"
+#include "anesi/models/next_choice.h"
+
+namespace anesi {
+namespace {
+
+// Messages keep clear of certainty, from which there would be no way back while they are still wrong: a clause with
+// several variables leaves each value this much. One with a single variable knows what it says.
+constexpr double kLeastLeft = 1e-3, kLeastOfOneVariable = 1e-9;
+constexpr double kLeastBelief = 1e-9;            // logarithms of smaller beliefs are as large as its
+constexpr double kLeastOdds = 1e-6;              // of those that the network sees
+constexpr double kLogOfNoValue = -60;            // past a variable's domain
+constexpr std::int64_t kDenseEntries = 1 << 22;  // of a matrix that sums over edges
+constexpr std::int64_t kRowsAtOnce = 256;        // without gradients
+constexpr double kSharpness = 50;                // of the bend at a count of all worlds
+constexpr double kLogMostLikely = -1e-6;         // neither output is ever impossible
+
+// The estimate as a logarithm of a probability: itself below zero, bent just before it.
+torch::Tensor as_log_prob(const torch::Tensor& log_count) {
+  return -torch::nn::functional::softplus(-log_count, torch::nn::functional::SoftplusFuncOptions().beta(kSharpness));
+}
+
+torch::Tensor log_of_complement(const torch::Tensor& log_prob) { return (-log_prob.expm1()).log(); }
+
+// [rows, worlds, domain], certain of a value of one variable; int64 [rows].
+torch::Tensor made_certain(const torch::Tensor& beliefs, std::int64_t variable, const torch::Tensor& values) {
+  auto certain = torch::zeros({beliefs.size(0), 1, beliefs.size(2)}, beliefs.options());
+  certain.scatter_(2, values.view({-1, 1, 1}), 1);
+  const auto index = torch::full({1}, variable, values.options());
+  return beliefs.index_copy(1, index, certain);
+}
+
+// Of each entry along dimension 1, the product of the others.
+torch::Tensor product_of_others(const torch::Tensor& factors) {
+  const auto parts = factors.unbind(1);
+  const auto count = parts.size();
+  std::vector<torch::Tensor> before(count), others(count);
+  for (std::size_t i = 1; i < count; ++i) before[i] = i == 1 ? parts[0] : before[i - 1] * parts[i - 1];
+  torch::Tensor after;
+  for (std::size_t i = count; i-- > 0;) {
+    if (i == 0) {
+      others[i] = after.defined() ? after : torch::ones_like(parts[0]);
+    } else {
+      others[i] = after.defined() ? before[i] * after : before[i];
+    }
+    after = after.defined() ? after * parts[i] : parts[i];
+  }
+  return torch::stack(others, 1);
+}
+
+torch::nn::Sequential correction(std::int64_t inputs, std::int64_t width) {
+  torch::nn::Linear last(width, 1);
+  torch::nn::init::zeros_(last->weight);
+  torch::nn::init::zeros_(last->bias);
+  return torch::nn::Sequential(torch::nn::Linear(inputs, width), torch::nn::SiLU(), last);
+}
+
+}  // namespace
+
+MessagePaths::MessagePaths(const FactorGraph& graph)
+    : worlds_(graph.worlds),
+      variables_(graph.worlds.variables() + graph.own_variables),
+      domain_(std::max<std::int64_t>(graph.worlds.largest_domain(), graph.own_variables > 0 ? 2 : 1)),
+      clauses_(static_cast<std::int64_t>(graph.clauses.size())) {
+  for (const auto& clause : graph.clauses) longest_ = std::max(longest_, static_cast<std::int64_t>(clause.size()));
+  edges_ = clauses_ * longest_;
+  dense_ = variables_ * domain_ * edges_ <= kDenseEntries;
+  const auto worlds = worlds_.variables();
+  variable_ = torch::zeros({edges_}, torch::kInt64);
+  falsifying_ = torch::zeros({edges_, domain_});
+  least_ = torch::full({clauses_, 1, 1}, kLeastLeft);
+  auto filled = torch::ones({edges_, 1}, torch::kBool);
+  std::vector<double> weight(as_size(worlds), 0);  // by how much a variable decides of the formula
+  for (std::int64_t place = 0; place < clauses_; ++place) {
+    const auto& clause = graph.clauses[as_size(place)];
+    if (clause.empty()) throw UsageError("graph: a clause without variables, which no world satisfies");
+    if (clause.size() == 1) least_[place] = kLeastOfOneVariable;
+    auto edge = place * longest_;
+    for (const auto& [variable, values] : clause) {
+      const auto domain = variable < worlds ? worlds_.domain(variable) : 2;
+      if (values.empty() || static_cast<std::int64_t>(values.size()) >= domain) {
+        throw UsageError(fmt::format("graph: clause {} says nothing of variable {}", place, variable));
+      }
+      if (variable < worlds) weight[as_size(variable)] += std::exp2(-static_cast<double>(clause.size()));
+      variable_[edge] = variable;
+      filled[edge] = false;
+      for (const auto value : values) falsifying_[edge][value] = 1;
+      ++edge;
+    }
+  }
+  if (filled.any().item<bool>()) filled_ = filled;
+  if (dense_) {
+    const auto leads = filled.logical_not().to(torch::kFloat32);  // [edges, 1]
+    to_variables_ = torch::zeros({variables_, edges_});
+    to_variables_.scatter_(0, variable_.unsqueeze(0), leads.view({1, -1}));
+    to_values_ = (to_variables_.unsqueeze(1) * falsifying_.t().unsqueeze(0)).flatten(0, 1).contiguous();
+  }
+  own_weights_ = torch::full({graph.own_variables, domain_, 1}, kLogOfNoValue);
+  own_weights_.slice(1, 0, 2).zero_();
+  if (!worlds_.all_domains_equal() || worlds_.largest_domain() < domain_) {
+    past_domain_ = torch::zeros({worlds, domain_, 1}, torch::kBool);
+    for (std::int64_t variable = 0; variable < worlds; ++variable) {
+      past_domain_[variable].slice(0, worlds_.domain(variable)).fill_(true);
+    }
+  }
+  order_.resize(as_size(worlds));
+  std::iota(order_.begin(), order_.end(), 0);
+  std::ranges::stable_sort(order_, std::ranges::greater(), [&](auto variable) { return weight[as_size(variable)]; });
+}
+
+torch::Tensor MessagePaths::log_weights(const torch::Tensor& beliefs) const {
+  auto logs = beliefs.clamp_min(kLeastBelief).log().permute({1, 2, 0});  // [worlds, domain, rows]
+  if (logs.size(1) < domain_) logs = torch::constant_pad_nd(logs, {0, 0, 0, domain_ - logs.size(1)});
+  if (past_domain_.defined()) logs = logs.masked_fill(past_domain_, kLogOfNoValue);
+  if (own_weights_.size(0) > 0) {
+    logs = torch::cat({logs, own_weights_.to(logs.options()).expand({-1, -1, logs.size(2)})});
+  }
+  return logs.contiguous();
+}
+
+torch::Tensor MessagePaths::add_to_values(const torch::Tensor& messages) const {
+  if (dense_) return to_values_.to(messages.options()).mm(messages);
+  const auto each = falsifying_.to(messages.options()).unsqueeze(2) * messages.unsqueeze(1);  // [edges, domain, rows]
+  return torch::zeros({variables_, domain_, messages.size(1)}, messages.options())
+      .index_add(0, variable_, each)
+      .flatten(0, 1);
+}
+
+torch::Tensor MessagePaths::add_to_variables(const torch::Tensor& features) const {
+  if (dense_) return to_variables_.to(features.options()).mm(features);
+  const auto each = filled_.defined() ? features.masked_fill(filled_, 0) : features;
+  return torch::zeros({variables_, features.size(1)}, features.options()).index_add(0, variable_, each);
+}
+
+torch::Tensor MessagePaths::at_edges(const torch::Tensor& variables) const {
+  // A product with zeros and ones: its backward pass is one too, where that of index_select would go edge by edge.
+  if (dense_) return to_variables_.to(variables.options()).t().mm(variables);
+  return variables.index_select(0, variable_);
+}
+
+// Of some rows while messages are passed.
+struct GraphNetwork::State {
+  torch::Tensor weights;    // [variables, domain, rows]
+  torch::Tensor messages;   // [edges, rows]: log of what a clause leaves of a variable's falsifying values
+  torch::Tensor features;   // [edges, rows, width]
+  torch::Tensor totals;     // [variables, domain, rows]: weights with all messages
+  torch::Tensor falsified;  // [edges, rows]: how likely a variable fails a clause, by what all other clauses say
+
+  void look(const MessagePaths& paths) {
+    const auto rows = weights.size(2);
+    totals = (weights.flatten(0, 1) + paths.add_to_values(messages)).view({paths.variables_, paths.domain_, rows});
+    const auto seen = paths.at_edges(totals.flatten(1)).view({paths.edges_, paths.domain_, rows});
+    const auto failing = paths.falsifying_.to(weights.options()).unsqueeze(2);  // [edges, domain, 1]
+    falsified = ((seen - failing * messages.unsqueeze(1)).softmax(1) * failing).sum(1);
+    if (paths.filled_.defined()) falsified = falsified.masked_fill(paths.filled_, 1);
+  }
+};
+
+GraphNetwork::GraphNetwork(const GraphOptions& options) : options_(options) {
+  const auto width = options.width;
+  if (width == 0) return;
+  first_ = register_module("first", torch::nn::Linear(3 * width + 5, 2 * width));
+  second_ = register_module("second", torch::nn::Linear(2 * width, width));
+  message_ = register_module("message", torch::nn::Linear(width, 1));
+  of_clause_ = register_module("clause", correction(width + 2, 2 * width));
+  of_variable_ = register_module("variable", correction(width + 3, 2 * width));
+  torch::nn::init::zeros_(message_->weight);
+  torch::nn::init::zeros_(message_->bias);
+}
+
+void GraphNetwork::pass_messages(const MessagePaths& paths, State& state) {
+  const auto rows = state.weights.size(2), width = options_.width;
+  state.look(paths);
+  const auto of_others = product_of_others(state.falsified.view({paths.clauses_, paths.longest_, rows}));
+  const auto least = paths.least_.to(of_others.options());
+  auto messages = (1 - of_others).maximum(least).log().view({paths.edges_, rows});
+  if (width > 0) {
+    const auto& features = state.features;
+    const auto by_clause = features.view({paths.clauses_, paths.longest_, rows, width});
+    const auto in_clause = (by_clause.sum(1, /*keepdim=*/true) - by_clause).view_as(features);
+    const auto flat = features.flatten(1);
+    const auto at_variable = (paths.at_edges(paths.add_to_variables(flat)) - flat).view_as(features);
+    const auto numbers = torch::stack({state.messages, messages, state.falsified, of_others.view_as(messages),
+                                       (state.falsified.logit(kLeastOdds) / 4).tanh()},
+                                      2);  // [edges, rows, 5]
+    const auto inner = torch::silu(full_precision(first_(torch::cat({features, in_clause, at_variable, numbers}, 2))));
+    state.features = (features / 2 + full_precision(second_(inner))).tanh();
+    if (paths.filled_.defined()) state.features = state.features.masked_fill(paths.filled_.unsqueeze(2), 0);
+    messages = messages + full_precision(message_(state.features)).squeeze(2);
+  }
+  if (paths.filled_.defined()) messages = messages.masked_fill(paths.filled_, 0);
+  state.messages = state.messages.lerp(messages, 1 - options_.damping);
+}
+
+torch::Tensor GraphNetwork::free_energy(const MessagePaths& paths, const State& state) {
+  const auto rows = state.weights.size(2), width = options_.width;
+  const auto violated = state.falsified.view({paths.clauses_, paths.longest_, rows}).prod(1);  // [clauses, rows]
+  const auto least = paths.least_.to(violated.options()).squeeze(1);
+  const auto clauses = (1 - violated).maximum(least).log();
+  const auto edges = (1 + state.falsified * state.messages.expm1()).clamp_min(kLeastBelief).log();
+  auto total = state.totals.logsumexp(1).sum(0) + clauses.sum(0) - edges.sum(0);
+  if (width == 0) return total;
+  // What was learned counts less the surer it is that a clause holds, or which value a variable has.
+  const auto of_clause = state.features.view({paths.clauses_, paths.longest_, rows, width}).sum(1);
+  const auto about_clause = torch::stack({violated, clauses}, 2);
+  const auto more_of_clause = full_precision(of_clause_->forward(torch::cat({of_clause, about_clause}, 2))).squeeze(2);
+  total = total + (more_of_clause * (4 * violated).clamp_max(1)).sum(0);
+  const auto believed = state.totals.softmax(1);  // [variables, domain, rows]
+  const auto doubt = 2 * (1 - believed.square().sum(1));
+  const auto of_variable = paths.add_to_variables(state.features.flatten(1)).view({paths.variables_, rows, width});
+  const auto about_variable = torch::stack({doubt, believed.amax(1), state.weights.softmax(1).amax(1)}, 2);
+  const auto more_of_variable =
+      full_precision(of_variable_->forward(torch::cat({of_variable, about_variable}, 2))).squeeze(2);
+  return total + (more_of_variable * doubt).sum(0);
+}
+
+torch::Tensor GraphNetwork::count_rows(const MessagePaths& paths, const torch::Tensor& log_weights) {
+  if (paths.clauses_ == 0) return log_weights.logsumexp(1).sum(0);
+  const auto rows = log_weights.size(2);
+  State state{.weights = log_weights,
+              .messages = torch::zeros({paths.edges_, rows}, log_weights.options()),
+              .features = torch::zeros({paths.edges_, rows, options_.width}, log_weights.options()),
+              .totals = {},
+              .falsified = {}};
+  for (std::int64_t round = 0; round < options_.rounds; ++round) pass_messages(paths, state);
+  state.look(paths);
+  return free_energy(paths, state);
+}
+
+torch::Tensor GraphNetwork::log_count(const MessagePaths& paths, const torch::Tensor& log_weights) {
+  if (torch::GradMode::is_enabled() || log_weights.size(2) <= kRowsAtOnce) return count_rows(paths, log_weights);
+  std::vector<torch::Tensor> counts;
+  for (const auto& some : log_weights.split(kRowsAtOnce, 2)) counts.push_back(count_rows(paths, some.contiguous()));
+  return torch::cat(counts);
+}
+
+// The only choice of a prediction.
+class GraphPredictionRollout final : public Rollout {
+ public:
+  GraphPredictionRollout(Graph& model, const Context& context) {
+    const auto satisfied = model.log_satisfied(context.beliefs);
+    log_probs_ = torch::stack({log_of_complement(satisfied), satisfied}, 1);
+  }
+  torch::Tensor next_log_probs() override { return log_probs_; }
+  void advance(const torch::Tensor&) override {}
+  void select(const torch::Tensor& rows) override { log_probs_ = log_probs_.index_select(0, rows); }
+
+ private:
+  torch::Tensor log_probs_;  // [rows, 2]
+};
+
+class GraphExplanationRollout final : public Rollout {
+ public:
+  GraphExplanationRollout(Graph& model, double defensive, const Context& context)
+      : model_(model), defensive_(defensive), beliefs_(context.beliefs), output_(context.outputs.select(1, 0)) {}
+
+  torch::Tensor next_log_probs() override {
+    const auto domain = model_.space().domain(variable()), rows = beliefs_.size(0);
+    const auto values = torch::arange(domain, output_.options()).repeat(rows);  // each row's one after another
+    const auto cases = made_certain(beliefs_.repeat_interleave(domain, 0), variable(), values);
+    const auto satisfied = model_.log_satisfied_at_once(cases).view({rows, domain});
+    const auto of_output =
+        torch::where((output_ == 1).unsqueeze(1), satisfied, log_of_complement(satisfied));  // log q(y|P')
+    const auto belief = beliefs_.select(1, variable()).slice(1, 0, domain);
+    const auto impossible = belief == 0;
+    constexpr double kLeast = std::numeric_limits<float>::min();
+    const auto posterior = (belief.clamp_min(kLeast).log() + of_output).masked_fill(impossible, -INFINITY).softmax(1);
+    return ((1 - defensive_) * posterior + defensive_ * belief)
+        .clamp_min(kLeast)
+        .log()
+        .masked_fill(impossible, -INFINITY)
+        .log_softmax(1);
+  }
+
+  void advance(const torch::Tensor& values) override {
+    beliefs_ = made_certain(beliefs_, variable(), values);
+    ++step_;
+  }
+
+  void select(const torch::Tensor& rows) override {
+    beliefs_ = beliefs_.index_select(0, rows);
+    output_ = output_.index_select(0, rows);
+  }
+
+ private:
+  std::int64_t variable() const { return model_.order()[step_]; }
+
+  Graph& model_;
+  double defensive_;
+  torch::Tensor beliefs_;  // [rows, worlds, domain], certain of what is chosen
+  torch::Tensor output_;   // int64 [rows]
+  std::size_t step_ = 0;
+};
+
+Graph::Graph(std::shared_ptr<const MessagePaths> paths, std::shared_ptr<GraphNetwork> network, bool explains)
+    : SequenceModel(explains ? paths->worlds() : Space{2}, explains ? paths->order() : std::vector<std::int64_t>{0}),
+      paths_(std::move(paths)),
+      network_(register_module("network", std::move(network))),
+      explains_(explains) {}
+
+torch::Tensor Graph::log_satisfied_at_once(const torch::Tensor& beliefs) {
+  return as_log_prob(network_->log_count(*paths_, paths_->log_weights(beliefs))).clamp_max(kLogMostLikely);
+}
+
+torch::Tensor Graph::log_satisfied(const torch::Tensor& beliefs) {
+  // Counting each case of a few variables apart breaks the loops that go through them.
+  auto cases = beliefs.unsqueeze(1);  // [rows, cases, worlds, domain]
+  auto log_weights = torch::zeros({beliefs.size(0), 1}, beliefs.options());
+  const auto rows = beliefs.size(0);
+  for (const auto variable : paths_->order()) {
+    const auto domain = paths_->worlds().domain(variable), known = cases.size(1);
+    if (known * domain > network_->options().cases) break;
+    const auto values = torch::arange(domain, beliefs.options().dtype(torch::kInt64)).repeat(rows * known);
+    cases = made_certain(cases.flatten(0, 1).repeat_interleave(domain, 0), variable, values)
+                .view({rows, known * domain, beliefs.size(1), beliefs.size(2)});
+    const auto belief = beliefs.select(1, variable).slice(1, 0, domain).clamp_min(kLeastBelief).log();
+    log_weights = (log_weights.unsqueeze(2) + belief.unsqueeze(1)).flatten(1);
+  }
+  const auto of_cases = log_satisfied_at_once(cases.flatten(0, 1)).view_as(log_weights);
+  return (of_cases + log_weights).logsumexp(1).clamp_max(kLogMostLikely);
+}
+
+torch::Tensor Graph::log_prob(const Context& context, const torch::Tensor& values) {
+  const auto rollout = begin(context);
+  auto total = torch::zeros({context.size()}, context.beliefs.options());
+  for (const auto variable : order()) {
+    const auto value = values.select(1, variable);
+    total = total + next_choice(*rollout).log_prob(value);
+    rollout->advance(value);
+  }
+  return total;
+}
+
+std::unique_ptr<Rollout> Graph::begin(const Context& context) {
+  if (!explains_) return std::make_unique<GraphPredictionRollout>(*this, context);
+  return std::make_unique<GraphExplanationRollout>(*this, network_->options().defensive, context);
+}
+
+InferenceModel graph_models(const FactorGraph& graph, const std::shared_ptr<GraphNetwork>& network, bool explain) {
+  const auto paths = std::make_shared<const MessagePaths>(graph);
+  return {std::make_shared<Graph>(paths, network, /*explains=*/false),
+          explain ? std::make_shared<Graph>(paths, network, /*explains=*/true) : nullptr};
+}
+
+}  // namespace anesi

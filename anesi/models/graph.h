@@ -1,0 +1,115 @@
+// Message passing between the variables and the clauses of a constraint: one network for formulas of any size.
+//
+// It counts: log q(y=1|P) is an estimate of the logarithm of the weighted number of worlds that satisfy the constraint.
+// Belief propagation gives one (Bethe's free energy), exact where the formula is a tree. The network's messages are
+// those of belief propagation plus what it learned to add, from a few features that travel along with each message; a
+// fresh network adds nothing. Its weights are those of one message, so a network that learned on small formulas can be
+// asked about others.
+//
+// The same estimate explains, by Bayes' rule: q(w_i = v | w_1..w_{i-1}, y, P) is in proportion to P_i(v) times
+// q(y|P') where P' is certain of all that is chosen and of v. The explanation has no weights of its own.
+#pragma once
+
+#include "anesi/models/factor_graph.h"
+#include "anesi/models/sequence_model.h"
+#include "anesi/options/option_table.h"
+
+namespace anesi {
+
+struct GraphOptions {
+  std::int64_t width = 8;
+  std::int64_t rounds = 10;
+  double damping = 0.3;
+  std::int64_t cases = 8;
+  double defensive = 0.05;
+
+  void describe(OptionTable& table) {
+    table.add("width", width, {0, 1024}, "features that travel with a message; 0: belief propagation alone");
+    table.add("rounds", rounds, {1, 1000}, "how often messages are passed");
+    table.add("damping", damping, {0, 0.99}, "how much of its old value a message keeps in a round");
+    table.add("cases", cases, {1, 65536},
+              "at most so many cases a prediction is the sum of: those of the variables in most clauses");
+    table.add("defensive", defensive, {0, 1},
+              "share of the belief itself in each choice of an explanation, so that no importance weight is large");
+  }
+};
+
+// A factor graph as the tensors that messages need. Constant.
+class MessagePaths {
+ public:
+  // Throws UsageError where a clause has no edge or an edge names no value or all.
+  explicit MessagePaths(const FactorGraph& graph);
+
+  const Space& worlds() const { return worlds_; }
+  // World variables, those in the most and shortest clauses first.
+  const std::vector<std::int64_t>& order() const { return order_; }
+  // Logarithms of all variables' weights [variables, domain, rows] from the worlds' beliefs [rows, worlds, domain].
+  torch::Tensor log_weights(const torch::Tensor& beliefs) const;
+
+ private:
+  friend class GraphNetwork;
+  torch::Tensor add_to_values(const torch::Tensor& messages) const;     // [edges, rows] -> [variables * domain, rows]
+  torch::Tensor add_to_variables(const torch::Tensor& features) const;  // [edges, any] -> [variables, any]
+  torch::Tensor at_edges(const torch::Tensor& variables) const;         // [variables, any] -> [edges, any]
+
+  Space worlds_;
+  std::vector<std::int64_t> order_;
+  // Edges stand clause by clause; shorter clauses are filled up with edges that lead nowhere.
+  std::int64_t variables_ = 0, domain_ = 0, clauses_ = 0, longest_ = 0, edges_ = 0;
+  bool dense_ = false;          // sums over edges are matrix products
+  torch::Tensor own_weights_;   // [own variables, domain, 1]
+  torch::Tensor past_domain_;   // bool [worlds, domain, 1]: no value of that variable; undefined where none is
+  torch::Tensor variable_;      // int64 [edges]
+  torch::Tensor falsifying_;    // [edges, domain], 1 where that value does not satisfy the clause
+  torch::Tensor to_values_;     // [variables * domain, edges] where dense
+  torch::Tensor to_variables_;  // [variables, edges] where dense
+  torch::Tensor filled_;        // bool [edges, 1]: leads nowhere; undefined where none does
+  torch::Tensor least_;         // [clauses, 1, 1], of 1 - what a clause thinks of its being violated
+};
+
+// The weights, shared by all formulas.
+class GraphNetwork final : public torch::nn::Module {
+ public:
+  explicit GraphNetwork(const GraphOptions& options = {});
+  const GraphOptions& options() const { return options_; }
+
+  // log of the estimated weighted count, [rows]; may come out above that of all worlds. Without gradients, many rows
+  // are counted a few hundred at a time.
+  torch::Tensor log_count(const MessagePaths& paths, const torch::Tensor& log_weights);
+
+ private:
+  struct State;
+  torch::Tensor count_rows(const MessagePaths& paths, const torch::Tensor& log_weights);
+  void pass_messages(const MessagePaths& paths, State& state);
+  torch::Tensor free_energy(const MessagePaths& paths, const State& state);
+
+  GraphOptions options_;
+  torch::nn::Linear first_ = nullptr, second_ = nullptr, message_ = nullptr;  // null where width is 0
+  torch::nn::Sequential of_clause_ = nullptr, of_variable_ = nullptr;
+};
+
+// q(y|P) or, where `explains`, q(w|y,P) of one constraint: its one output is 1 where a world satisfies it.
+class Graph final : public SequenceModel {
+ public:
+  Graph(std::shared_ptr<const MessagePaths> paths, std::shared_ptr<GraphNetwork> network, bool explains);
+
+  torch::Tensor log_prob(const Context& context, const torch::Tensor& values) override;
+  std::unique_ptr<Rollout> begin(const Context& context) override;
+
+  const MessagePaths& paths() const { return *paths_; }
+
+  // log q(y=1|P) of each row, [rows], below 0. Summed over the cases of a few variables, or of one case, as it stands.
+  torch::Tensor log_satisfied(const torch::Tensor& beliefs);
+  torch::Tensor log_satisfied_at_once(const torch::Tensor& beliefs);
+
+ private:
+  std::shared_ptr<const MessagePaths> paths_;
+  std::shared_ptr<GraphNetwork> network_;
+  bool explains_;
+};
+
+// Both halves of q, on one network.
+struct InferenceModel;
+InferenceModel graph_models(const FactorGraph& graph, const std::shared_ptr<GraphNetwork>& network, bool explain);
+
+}  // namespace anesi

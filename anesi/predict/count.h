@@ -1,0 +1,30 @@
+// log p(y|P) by importance sampling: honest where no circuit compiles.
+//
+// Worlds are drawn from q(w|y,P), under a pruner where there is one, and each weighs p(w|P) / q(w|y,P) if c(w) = y and
+// nothing otherwise. The mean weight is an unbiased estimate of p(y|P), whatever q is, as long as q can draw every
+// world that gives y: the pruner must forbid none of them, which every Pruner promises. A draw that runs into a dead
+// end, or whose output is another one, weighs nothing and is not drawn again. The logarithm of an unbiased estimate is
+// a little too low in the mean, by about half its squared error.
+#pragma once
+
+#include "anesi/core/problem.h"
+#include "anesi/models/prune.h"
+#include "anesi/models/sequence_model.h"
+
+namespace anesi {
+
+// Double [rows] each.
+struct CountEstimate {
+  torch::Tensor log_prob;   // of the mean weight; -inf where all draws weigh nothing
+  torch::Tensor error;      // its standard error: that of the mean weight, as a share of it
+  torch::Tensor low, high;  // log p(y|P) with 95 %; low is at least what the worlds that were found add up to
+  torch::Tensor effective;  // sample size: as many draws from p(w|y,P) itself would say as much
+  torch::Tensor lost;       // share of the draws that weigh nothing
+};
+
+// The context tells beliefs, the outputs to be counted and what is given. Costs a rollout of at most rows * samples,
+// fewer where draws share beginnings. Pruning that throws at dead ends does so here (DeadEnds).
+CountEstimate estimate_log_prob(SequenceModel& explanation, const Problem& problem, const Context& context,
+                                std::int64_t samples, at::Generator generator, const Pruning* pruning = nullptr);
+
+}  // namespace anesi
