@@ -1,6 +1,7 @@
 // All of the library: prediction (inference.h), training, data, tasks, runs and checks. Link anesi::anesi.
 #pragma once
 
+#include "anesi/check/count_check.h"
 #include "anesi/check/model_check.h"
 #include "anesi/check/problem_check.h"
 #include "anesi/check/run_check.h"
@@ -20,6 +21,7 @@
 #include "anesi/run/training.h"
 #include "anesi/tasks/task.h"
 #include "anesi/train/follow_phase.h"
+#include "anesi/train/formula_training.h"
 #include "anesi/train/learner.h"
 #include "anesi/train/perception_phase.h"
 #include "anesi/train/perception_step.h"

@@ -103,7 +103,8 @@ TEST(Formula, CountsAsEnumerationDoes) {
   const toys::RandomSeed seed;
   std::mt19937_64 random(seed);
   for (int round = 0; round < 40; ++round) {
-    Dimacs drawn{.variables = 4 + static_cast<int>(random() % 4)};
+    Dimacs drawn;
+    drawn.variables = 4 + static_cast<int>(random() % 4);
     for (std::uint64_t clause = 0; clause < 3 + random() % 8; ++clause) {
       auto& literals = drawn.clauses.emplace_back();
       for (int place = 0; place < 3; ++place) {

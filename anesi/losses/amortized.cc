@@ -160,8 +160,9 @@ double AmortizedLoss::update(const Rate& rate, const torch::Tensor& more) {
   auto [beliefs, worlds] = prior_->sample_with_worlds(options_.samples, generator_);
   beliefs = beliefs.to(type_);
   if (more.defined()) {
-    beliefs = torch::cat({beliefs, more.to(type_)});
-    worlds = torch::cat({worlds, sample_worlds(more, generator_)});
+    const auto perceived = options_.soften > 0 ? softened(more) : more;
+    beliefs = torch::cat({beliefs, perceived.to(type_)});
+    worlds = torch::cat({worlds, sample_worlds(perceived, generator_)});
   }
   if (const auto* const known = problem_->facts().find<KnownVariables>()) make_certain(*known, beliefs, worlds);
   Exercise exercise{beliefs, worlds, {}};
@@ -177,6 +178,15 @@ double AmortizedLoss::update(const Rate& rate, const torch::Tensor& more) {
     exercise.trace = trace.masked_fill(torch::rand(trace.sizes(), generator_) >= share, kUnset);
   }
   return update_on(exercise, rate);
+}
+
+torch::Tensor AmortizedLoss::softened(const torch::Tensor& beliefs) const {
+  const auto share = options_.soften * torch::rand({beliefs.size(0), 1, 1}, generator_).to(beliefs.scalar_type());
+  auto result = (1 - share) * beliefs + share * uniform_beliefs(1, problem_->worlds()).to(beliefs.scalar_type());
+  if (const auto* const known = problem_->facts().find<KnownVariables>()) {
+    for (const auto variable : known->variables) result.select(1, variable).copy_(beliefs.select(1, variable));
+  }
+  return result;
 }
 
 void AmortizedLoss::make_certain(const KnownVariables& known, torch::Tensor& beliefs, torch::Tensor& worlds) {
@@ -203,6 +213,28 @@ Samples AmortizedLoss::outputs_to_explain(SequenceModel& predict, const Context&
   return {outputs, prediction(context, outputs)};
 }
 
+torch::Tensor AmortizedLoss::on_policy_loss(const Exercise& exercise) {
+  const auto& [beliefs, worlds, outputs, given, trace] = exercise;
+  auto &predict = *model_.prediction, &explain = *model_.explanation;
+  const auto y = outputs_to_explain(predict, exercise.context());
+  const auto many = options_.worlds;
+  const auto each = [&](const torch::Tensor& rows) {
+    return many == 1 || !rows.defined() ? rows : rows.repeat_interleave(many, 0);
+  };
+  const Context context(each(beliefs), each(y.values), each(given));
+  const auto w = sample(explain, context, generator_, pruning_.get(), options_.temperature);
+  const auto fits = (problem_->apply(w.values, context.given) == context.outputs).all(1);
+  const auto log_p = world_log_prob(context.beliefs, w.values).masked_fill(fits.logical_not(), -INFINITY);
+  if (many == 1) return squared_log_ratio(y.log_prob + w.log_prob, log_p).mean();
+  // Each world says what log q(y|P) should be. Their mean weight is the best guess of all of them.
+  const auto guesses = (log_p - w.log_prob).detach().view({-1, many});
+  const auto pooled = guesses.logsumexp(1) - std::log(static_cast<double>(many));
+  const auto possible = pooled.isfinite();
+  const auto of_prediction = torch::where(possible, y.log_prob - pooled.masked_fill(possible.logical_not(), 0),
+                                          torch::zeros_like(pooled)).square().mean();
+  return of_prediction + squared_log_ratio(w.log_prob + each(pooled.masked_fill(possible.logical_not(), 0)), log_p).mean();
+}
+
 torch::Tensor AmortizedLoss::q_loss(const Exercise& exercise) {
   const auto& [beliefs, worlds, outputs, given, trace] = exercise;
   if (!matches_) {
@@ -210,7 +242,7 @@ torch::Tensor AmortizedLoss::q_loss(const Exercise& exercise) {
     const auto traced = model_.prediction->log_prob_with_trace(exercise.context(), outputs, trace);
     return -traced.values.mean() - options_.trace_weight * traced.trace.mean();
   }
-  auto &predict = *model_.prediction, &explain = *model_.explanation;
+  auto& explain = *model_.explanation;
   torch::Tensor loss = torch::zeros({}, beliefs.options());
   if (options_.matching == Matching::kForwardKl || options_.policy != Policy::kOn) {
     const auto log_prediction = prediction(exercise.context(), outputs);
@@ -222,13 +254,8 @@ torch::Tensor AmortizedLoss::q_loss(const Exercise& exercise) {
     loss = loss - options_.prediction_weight * prediction(exercise.context(), outputs).mean();
   }
   if (options_.policy != Policy::kOff) {
-    // Outputs and worlds from q itself; the gradient of the drawing is ignored (appendix E.2).
-    const auto y = outputs_to_explain(predict, exercise.context());
-    const auto w = sample(explain, {beliefs, y.values, given}, generator_, pruning_.get(), options_.temperature);
-    const auto fits = (problem_->apply(w.values, given) == y.values).all(1);
-    const auto log_p = world_log_prob(beliefs, w.values).masked_fill(fits.logical_not(), -INFINITY);
     const auto weight = options_.policy == Policy::kOn ? 1 : options_.on_policy_weight;
-    loss = loss + weight * squared_log_ratio(y.log_prob + w.log_prob, log_p).mean();
+    loss = loss + weight * on_policy_loss(exercise);
   }
   return loss;
 }

@@ -31,6 +31,22 @@ struct GridPathOptions {
   }
 };
 
+// The same grid with its edges numbered as the frontier passes them: a world's variables are chosen in that order, and
+// what the constraint says of an edge then hangs on those just before it.
+Graph in_frontier_order(const Graph& graph) {
+  Graph ordered{.vertices = graph.vertices};
+  for (const auto edge : frontier_order(graph)) ordered.edges.push_back(graph.edges[static_cast<std::size_t>(edge)]);
+  return ordered;
+}
+
+// Examples of a grid, for the same grid in that order.
+PathData reordered(const PathData& data, const Graph& graph) {
+  const auto order = frontier_order(graph);
+  const auto edges = torch::tensor(std::vector<std::int64_t>(order.begin(), order.end()));
+  const auto places = torch::cat({torch::arange(graph.vertices, torch::kInt64), edges + graph.vertices});
+  return {data.inputs, data.worlds.index_select(1, places)};
+}
+
 class PathPresentation final : public Presentation {
  public:
   explicit PathPresentation(Graph graph) : graph_(std::move(graph)) {}
@@ -79,7 +95,8 @@ std::shared_ptr<const Problem> path_problem(const Graph& graph) {
 }
 
 Task make_grid_path(const GridPathOptions& options, const TaskContext& context) {
-  const auto graph = grid_graph(static_cast<int>(options.side), static_cast<int>(options.side));
+  const auto grid = grid_graph(static_cast<int>(options.side), static_cast<int>(options.side));
+  const auto graph = in_frontier_order(grid);
   const auto vertices = std::int64_t{graph.vertices}, edges = static_cast<std::int64_t>(graph.edges.size());
   return Task{.problem = path_problem(graph),
               .make_perception =
@@ -89,12 +106,13 @@ Task make_grid_path(const GridPathOptions& options, const TaskContext& context) 
                     return std::make_shared<TabularMlp>(edges + vertices, Space::uniform(edges, 2), network, told);
                   },
               .load =
-                  [graph, options, context] {
+                  [grid, options, context] {
                     const auto file = context.data ? *context.data / "grid4-paths.csv" : std::filesystem::path();
                     const bool published = options.side == kPublishedSide && std::filesystem::exists(file);
                     if (!published && context.say) context.say("no published paths there: making some of the same kind");
-                    const auto data = published ? read_paths(file, graph) : make_paths(graph, kGenerated, context.seed);
-                    return split_structured(data.inputs, data.worlds, graph.vertices, options.structured, context.seed,
+                    const auto data = published ? read_paths(file, grid) : make_paths(grid, kGenerated, context.seed);
+                    const auto [inputs, worlds] = reordered(data, grid);
+                    return split_structured(inputs, worlds, grid.vertices, options.structured, context.seed,
                                             published ? file.filename().string() : "generated");
                   },
               .presentation = std::make_shared<PathPresentation>(graph)};

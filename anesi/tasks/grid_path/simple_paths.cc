@@ -88,12 +88,6 @@ struct Step {
 };
 
 std::vector<Step> steps_of(const Graph& graph) {
-  std::vector<int> order(graph.edges.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, {}, [&](int edge) {
-    const auto [from, to] = graph.edges[static_cast<std::size_t>(edge)];
-    return std::pair(std::max(from, to), std::min(from, to));
-  });
   std::vector<Step> steps;
   std::vector<bool> entered(static_cast<std::size_t>(graph.vertices), false);
   std::vector<std::size_t> last(static_cast<std::size_t>(graph.vertices));  // step of each vertex
@@ -103,7 +97,7 @@ std::vector<Step> steps_of(const Graph& graph) {
     last[static_cast<std::size_t>(vertex)] = steps.size();
     steps.push_back({.variable = 1 + vertex, .vertex = vertex});
   };
-  for (const auto edge : order) {
+  for (const auto edge : frontier_order(graph)) {
     const auto [from, to] = graph.edges[static_cast<std::size_t>(edge)];
     enters(from);
     enters(to);
@@ -142,6 +136,16 @@ Graph grid_graph(int rows, int columns) {
     }
   }
   return graph;
+}
+
+std::vector<int> frontier_order(const Graph& graph) {
+  std::vector<int> order(graph.edges.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, {}, [&](int edge) {
+    const auto [from, to] = graph.edges[static_cast<std::size_t>(edge)];
+    return std::pair(std::max(from, to), std::min(from, to));
+  });
+  return order;
 }
 
 Circuit simple_path_circuit(const Graph& graph) {
