@@ -15,7 +15,9 @@ from problog.errors import ProbLogError
 from problog.formula import LogicDAG, LogicFormula
 from problog.logic import Term, Var
 
-from ._problog_program import UNTOLD, Answer, Program, Variable, _line, as_python, network_inputs, variables_of
+from ._answered import Variable
+from ._coding import Answer
+from ._problog_program import UNTOLD, Program, _line, as_python, network_inputs, variables_of
 
 _WORLDS_AT_ONCE = 8192
 
@@ -26,6 +28,8 @@ class TooLarge(Exception):
 
 class GroundFunction:
     """Which answer of the query each world gives, by its place in a list; -1 for none, -2 for several."""
+
+    complete = True
 
     def __init__(self, program: Program, query: Any, limit: int) -> None:
         graph = _ground(program, query, limit)
@@ -44,7 +48,6 @@ class GroundFunction:
                 names.setdefault(str(answer), answer)
                 found.setdefault(str(answer), []).append(key)
         self.answers = list(names.values())
-        """The values of the query's variables, one tuple an answer."""
         self._keys = list(found.values())
 
     def __call__(self, worlds: torch.Tensor) -> tuple[torch.Tensor, list[tuple[Answer, ...]]]:

@@ -7,7 +7,7 @@ import os
 import pathlib
 import re
 from dataclasses import dataclass
-from typing import Any, Iterator, NamedTuple, Union
+from typing import Any, Iterator, Union
 
 try:
     import problog
@@ -30,24 +30,9 @@ from problog.logic import (
 from problog.parser import ParseError
 from problog.program import PrologString, SimpleProgram
 
+from ._coding import Answer
+
 UNTOLD = "untold"  # in the place of _ in t(_) :: fact, which ProbLog does not ground
-Answer = Any  # a whole number, a float, a bool, the text of another term, or a list of these
-
-
-class Variable(NamedTuple):
-    """What a variable of the world stands for."""
-
-    network: str | None
-    """The network that reads it; None where the program itself gives its probabilities."""
-    inputs: tuple[str, ...]
-    """The terms that the network reads; of a probabilistic fact, the atoms that it may make true."""
-    values: tuple[Answer, ...]
-    """The terms that its values stand for, in order."""
-    probabilities: tuple[float, ...] | None = None
-    """Of its values, where the program gives them."""
-    learned: bool = False
-    """Whether these are only where learning begins: ``t(0.1) :: noisy``."""
-
 
 @dataclass
 class Neural:
@@ -165,11 +150,7 @@ def as_python(term: Any) -> Answer:
 
 
 def plain(answer: Any) -> Answer:
-    """A label as answers come out of a program: terms as their texts, without needless blanks."""
-    if hasattr(answer, "tolist"):  # a number of torch or numpy
-        return answer.tolist()
-    if isinstance(answer, (list, tuple)):
-        return type(answer)(plain(part) for part in answer)
+    """A term or its text as answers come out of a program, without needless blanks."""
     if isinstance(answer, Term):
         return as_python(answer)
     if isinstance(answer, str) and not answer.isalnum():

@@ -17,8 +17,10 @@ import torch
 from problog.logic import AnnotatedDisjunction, Clause, Or, Term
 from problog.program import PrologFile
 
+from ._answered import Variable
+from ._coding import Answer
 from ._problog_ground import chance
-from ._problog_program import Answer, Neural, Program, Variable, network_inputs, variables_of
+from ._problog_program import Neural, Program, network_inputs, variables_of
 from ._problog_search import Place, Reader, Rule, Search, Slot, as_problog, in_worlds, renamed
 
 _SAMPLED_WORLDS = 512
@@ -37,6 +39,8 @@ class WorldFunction:
 
     The world's variables are those that random worlds come upon, and ``answers`` what these worlds give.
     """
+
+    complete = False
 
     def __init__(self, program: Program, query: Any, limit: int, steps: int = 1_000_000) -> None:
         self._query, self._limit, self._steps = str(query), limit, steps
