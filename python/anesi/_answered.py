@@ -70,7 +70,7 @@ class AnswerFunction:
         self.variables = ask.variables
         found = [self._answer(values) for values in ask.answers]
         if wanted and not found:
-            raise ValueError(f"query: {query} has no answer")
+            raise ValueError(f"query: {query} has no answer in any world, or always several")
         plain = coding(found if answers is None else answers) if wanted else Truth()
         self.coding: Coding = Maybe(plain) if partial and wanted else plain
         self.answers: list[Answer] | None = None
@@ -82,12 +82,12 @@ class AnswerFunction:
 
     def __call__(self, worlds: torch.Tensor) -> torch.Tensor:
         places, answers = self._ask(worlds)
-        if not self._wanted:
-            return places >= 0
-        wrong = places < (-1 if self._partial else 0)
+        wrong = places < (-1 if self._partial or not self._wanted else 0)
         if wrong.any():
             row = int(wrong.nonzero()[0, 0])
             self._blame(worlds[row].tolist(), "no answer" if places[row] == -1 else "several answers")
+        if not self._wanted:
+            return places >= 0
         codes = self._codes(answers) if self._known is None else self._known
         return codes[places]  # -1, for none, is the last row
 
