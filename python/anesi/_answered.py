@@ -30,8 +30,8 @@ class Variable(NamedTuple):
     """The terms that its values stand for, in order."""
     probabilities: tuple[float, ...] | None = None
     """Of its values, where the program gives them."""
-    learned: bool = False
-    """Whether these are only where learning begins: ``t(0.1) :: noisy``."""
+    learned: int | None = None
+    """The clause, by its place in the program, whose variables learn these together: ``t(0.1) :: noisy(X)``."""
 
     def name(self) -> str:
         """What it is called in messages."""

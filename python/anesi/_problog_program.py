@@ -80,7 +80,7 @@ class Program:
             if clause.functor == "query" and len(clause.args) == 1:
                 self.queries.append(clause.args[0])
             else:
-                self.clauses.append(_neural(clause))
+                self.clauses.append(_neural(_numbered(clause, len(self.clauses))))
         if not any(isinstance(clause, Neural) for clause in self.clauses):
             raise ValueError("program: it has no neural predicate, such as nn(net, [X], Y, [0, 1]) :: bit(X, Y).")
 
@@ -110,6 +110,34 @@ class Program:
             return Term.from_string(text.rstrip(" .\n")) if isinstance(text, str) else text
         except (ProbLogError, ParseError, ValueError, TypeError, IndexError) as error:
             raise ValueError(f"query: {text!r} is not a term: {_line(error)}") from None
+
+
+def heads_of(clause: Any) -> list[Any]:
+    """What a clause that is left to chance may make true; else its head alone."""
+    if type(clause) is AnnotatedDisjunction:
+        return list(clause.heads)
+    if type(clause) is Or:
+        return list(clause.to_list())
+    return [clause.head] if type(clause) is Clause else [clause]
+
+
+def _numbered(clause: Any, number: int) -> Any:
+    """A clause whose probabilities are learned, ``t(0.1)``, with terms in their place that tell clause and head as well."""
+    heads = heads_of(clause)
+    learned = [type(head) is Term and head.probability is not None and head.probability.functor == "t" for head in heads]
+    if not any(learned):
+        return clause
+    if not all(learned):
+        raise ValueError(f"program: {clause}: of one clause, all probabilities are learned, or none")
+    heads = [
+        head.with_probability(Term("t", head.probability.args[0], Constant(number), Constant(place)))
+        for place, head in enumerate(heads)
+    ]
+    if type(clause) is AnnotatedDisjunction:
+        return AnnotatedDisjunction(heads, clause.body)
+    if type(clause) is Or:
+        return Or.from_list(heads)
+    return Clause(heads[0], clause.body) if type(clause) is Clause else heads[0]
 
 
 def _neural(clause: Any) -> Union[Neural, Any]:

@@ -20,7 +20,7 @@ from problog.program import PrologFile
 from ._answered import Variable
 from ._coding import Answer
 from ._problog_ground import chance
-from ._problog_program import Neural, Program, network_inputs, variables_of
+from ._problog_program import Neural, Program, heads_of, network_inputs, variables_of
 from ._problog_search import Place, Reader, Rule, Search, Slot, as_problog, in_worlds, renamed
 
 _SAMPLED_WORLDS = 512
@@ -74,10 +74,8 @@ class WorldFunction:
     def _add(self, clause: Any) -> None:
         if isinstance(clause, Neural):
             self._add_neural(clause)
-        elif type(clause) is AnnotatedDisjunction:
-            self._add_chance(clause.heads, clause.body)
-        elif type(clause) is Or:
-            self._add_chance(clause.to_list(), None)
+        elif type(clause) in (AnnotatedDisjunction, Or):
+            self._add_chance(heads_of(clause), clause.body if type(clause) is AnnotatedDisjunction else None)
         else:
             head, body = (clause.head, clause.body) if type(clause) is Clause else (clause, None)
             if head.probability is not None:

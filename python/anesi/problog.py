@@ -78,9 +78,9 @@ class Knowledge(AnsweredKnowledge):
         self._inputs = [variable for variable in function.variables if variable.network is not None]
         self._chances = [variable for variable in function.variables if variable.network is None]
         self._learned = torch.nn.ParameterDict()
-        for place, variable in enumerate(self._chances):
-            if variable.learned:
-                self._learned[str(place)] = torch.tensor(variable.probabilities).log()
+        for variable in self._chances:
+            if variable.learned is not None:
+                self._learned[str(variable.learned)] = torch.tensor(variable.probabilities).log()
 
     # What it is about.
 
@@ -142,15 +142,17 @@ class Knowledge(AnsweredKnowledge):
             values = values.float()
         width = max(self.worlds)
         rows = [torch.nn.functional.pad(values, (0, width - values.shape[2]))]
-        for place, variable in enumerate(self._chances):
-            row = self._chance_logits(place, variable).to(values)
+        for variable in self._chances:
+            row = self._chance_logits(variable).to(values)
             row = row if is_logits else row.softmax(0)
             rows.append(torch.nn.functional.pad(row, (0, width - len(row))).expand(len(values), 1, width))
         return torch.cat(rows, 1), is_logits
 
-    def _chance_logits(self, place: int, variable: Variable) -> torch.Tensor:
-        learned = self._learned[str(place)] if str(place) in self._learned else None
-        return torch.tensor(variable.probabilities, dtype=torch.float64).log() if learned is None else learned
+    def _chance_logits(self, variable: Variable) -> torch.Tensor:
+        if variable.learned is not None:
+            learned: torch.Tensor = self._learned[str(variable.learned)]
+            return learned
+        return torch.tensor(variable.probabilities, dtype=torch.float64).log()
 
     def _names(self) -> str:
         names = [variable.name() for variable in self._inputs]
