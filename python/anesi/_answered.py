@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol, Sequence
+import itertools
+from typing import Any, Callable, NamedTuple, Protocol, Sequence
 
 import torch
 
@@ -52,6 +53,20 @@ class Ask(Protocol):
 
     def __call__(self, worlds: torch.Tensor) -> tuple[torch.Tensor, list[tuple[Answer, ...]]]:
         """The answer of each world by its place in a list, and this list; -1 for none, -2 for several."""
+
+
+class AllWorlds:
+    """What all worlds give, where they are few: each is asked about once."""
+
+    def __init__(self, sizes: Sequence[int], ask: Callable[[torch.Tensor], torch.Tensor]) -> None:
+        self._sizes = sizes
+        self._places = ask(torch.tensor(list(itertools.product(*(range(size) for size in sizes)))))
+
+    def __call__(self, worlds: torch.Tensor) -> torch.Tensor:
+        row = torch.zeros(worlds.shape[0], dtype=torch.int64)
+        for variable, size in enumerate(self._sizes):
+            row = row * size + worlds[:, variable]
+        return self._places[row]
 
 
 class AnswerFunction:

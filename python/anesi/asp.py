@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 import pathlib
@@ -20,7 +19,7 @@ except ModuleNotFoundError as error:
         raise
     raise ImportError("anesi.asp needs clingo: pip install clingo==5.8.2") from None
 
-from ._answered import AnsweredKnowledge, AnswerFunction, Variable
+from ._answered import AllWorlds, AnsweredKnowledge, AnswerFunction, Variable
 from ._coding import Answer
 from .knowledge import Settings
 
@@ -106,9 +105,17 @@ class _Program:
         except RuntimeError:
             raise ValueError(f"program: {' '.join(' '.join(lines).split())}") from None
         self._lock = threading.Lock()  # a solver answers one question at a time
-        worlds, self.complete = _all_or_some([len(each) for each in texts])
-        self._known: dict[tuple[Answer, ...], int] = {}
-        self.answers: list[tuple[Answer, ...]] = self._ask(worlds, self._known)[1]
+        sizes = [len(each) for each in texts]
+        self.answers: list[tuple[Answer, ...]] = []
+        self._all: AllWorlds | None = None
+        self.complete = math.prod(sizes) <= _ALL_WORLDS
+        if self.complete:
+            self._all = AllWorlds(sizes, self._first)
+        else:
+            rng = torch.Generator().manual_seed(0)
+            worlds = torch.stack([torch.randint(size, (_SAMPLED_WORLDS,), generator=rng) for size in sizes], 1)
+            worlds[0], worlds[-1] = 0, torch.tensor(sizes) - 1  # the smallest and the largest of all, as a rule
+            self._first(worlds)
 
     def _literal(self, text: str) -> int:
         atom = self._control.symbolic_atoms[clingo.parse_term(text)]
@@ -116,12 +123,14 @@ class _Program:
             raise ValueError(f"choices: {text} is no atom of the program")
         return int(atom.literal)
 
-    def __call__(self, worlds: torch.Tensor) -> tuple[torch.Tensor, list[tuple[Answer, ...]]]:
-        return self._ask(worlds, self._known if self.complete else {})
+    def _first(self, worlds: torch.Tensor) -> torch.Tensor:
+        places, self.answers = self(worlds)
+        return places
 
-    def _ask(
-        self, worlds: torch.Tensor, known: dict[tuple[Answer, ...], int]
-    ) -> tuple[torch.Tensor, list[tuple[Answer, ...]]]:
+    def __call__(self, worlds: torch.Tensor) -> tuple[torch.Tensor, list[tuple[Answer, ...]]]:
+        if self._all is not None:
+            return self._all(worlds), self.answers
+        known: dict[tuple[Answer, ...], int] = {}
         places = []
         with self._lock:
             for world in worlds.tolist():
@@ -140,16 +149,6 @@ class _Program:
                 atoms = [atom for atom in model.symbols(shown=True) if atom.name == "anesi_answer"]
                 found.append([tuple(_as_python(argument) for argument in atom.arguments) for atom in atoms])
         return found
-
-
-def _all_or_some(sizes: list[int]) -> tuple[torch.Tensor, bool]:
-    """All worlds, or random ones where there are many; and whether they are all."""
-    if math.prod(sizes) <= _ALL_WORLDS:
-        return torch.tensor(list(itertools.product(*(range(size) for size in sizes)))), True
-    rng = torch.Generator().manual_seed(0)
-    worlds = torch.stack([torch.randint(size, (_SAMPLED_WORLDS,), generator=rng) for size in sizes], 1)
-    worlds[0], worlds[-1] = 0, torch.tensor(sizes) - 1
-    return worlds, False
 
 
 def _as_python(symbol: Any) -> Answer:

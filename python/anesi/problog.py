@@ -15,7 +15,7 @@ from ._problog_ground import GroundFunction, TooLarge
 from ._problog_worlds import WorldFunction
 from .knowledge import Logits, Settings
 
-_MANY_ANSWERS = 256  # of 512 random worlds
+_MANY_ANSWERS = 128  # of 512 random worlds
 
 __all__ = ["AnsweredPrediction", "Knowledge", "Variable"]
 
@@ -168,12 +168,13 @@ def _ground_or_run(program: Program, query: Any, limit: int) -> GroundFunction |
         run = WorldFunction(program, query, limit, steps=20_000)
     except (ValueError, RecursionError):  # if it is a mistake in the program, ProbLog will say so
         run = None
-    if run is not None and len(run.answers) > _MANY_ANSWERS:
-        return run
-    try:
-        return GroundFunction(program, query, limit)
-    except TooLarge:
-        return run or WorldFunction(program, query, limit)
+    if run is None or len(run.answers) <= _MANY_ANSWERS:
+        try:
+            return GroundFunction(program, query, limit)
+        except TooLarge:
+            run = run or WorldFunction(program, query, limit)
+    run.go_through_all()
+    return run
 
 
 def _told(answers: Sequence[Answer]) -> Sequence[Answer]:

@@ -278,6 +278,12 @@ class Large(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, r"is also answered with \d+; say what its answers may be"):
             knowledge(DIGIT + ADDITION, f"number([{names}], N)", answers=range(5))
 
+    def test_answers_of_few_worlds_are_all_found(self):
+        for limit in (100_000, 100):
+            know = knowledge(FORMULA, "formula([a, s, b], R)", limit=limit, partial=True)
+            self.assertEqual(len(know.answers), 19)
+            self.assertAlmostEqual(know.log_prob([torch.zeros(1, 4)] * 3, [1.5]).exp().item(), 1 / 64, places=6)
+
     def test_what_cannot_be_run_says_so(self):
         with self.assertRaisesRegex(ValueError, "more than 0 ground nodes, and findall/3 is not supported"):
             knowledge(DIGIT + "all(X, L) :- findall(D, digit(X, D), L).", "all(a, L)", limit=0)
