@@ -15,7 +15,9 @@ from problog.errors import ProbLogError
 from problog.formula import LogicDAG, LogicFormula
 from problog.logic import Term, Var
 
-from ._problog_program import UNTOLD, Answer, Program, Variable, _line, as_python, network_inputs, variables_of
+from ._answered import Variable
+from ._coding import Answer
+from ._problog_program import UNTOLD, Program, _line, as_python, heads_of, network_inputs, variables_of
 
 _WORLDS_AT_ONCE = 8192
 
@@ -26,6 +28,8 @@ class TooLarge(Exception):
 
 class GroundFunction:
     """Which answer of the query each world gives, by its place in a list; -1 for none, -2 for several."""
+
+    complete = True
 
     def __init__(self, program: Program, query: Any, limit: int) -> None:
         graph = _ground(program, query, limit)
@@ -44,7 +48,6 @@ class GroundFunction:
                 names.setdefault(str(answer), answer)
                 found.setdefault(str(answer), []).append(key)
         self.answers = list(names.values())
-        """The values of the query's variables, one tuple an answer."""
         self._keys = list(found.values())
 
     def __call__(self, worlds: torch.Tensor) -> tuple[torch.Tensor, list[tuple[Answer, ...]]]:
@@ -111,6 +114,12 @@ def _variables(program: Program, graph: Any) -> tuple[list[Variable], dict[int, 
             neural = program.neural(int(probability.args[0]))
             variables.append(Variable(neural.network, network_inputs(probability.args[1]), neural.values()))
             places = [int(node.probability.args[2]) for _, node in group]
+        elif isinstance(probability, Term) and probability.functor == "t":
+            heads = heads_of(program.clauses[int(probability.args[1])])  # all of them, so that groups are alike
+            places = [int(node.probability.args[2]) for _, node in group]
+            named = {place: _atom_name(node) for place, (_, node) in zip(places, group)}
+            names = [named.get(place, str(head.with_probability(None))) for place, head in enumerate(heads)]
+            variables.append(chance(names, [head.probability for head in heads]))
         else:
             variables.append(chance([_atom_name(node) for _, node in group], [node.probability for _, node in group]))
             places = list(range(len(group)))
@@ -122,7 +131,7 @@ def _variables(program: Program, graph: Any) -> tuple[list[Variable], dict[int, 
 def chance(names: list[str], probabilities: Iterable[Any]) -> Variable:
     """The variable of a probabilistic fact or an annotated disjunction. Its last value is that none of them is true."""
     terms = list(probabilities)
-    learned = any(isinstance(term, Term) and term.functor == "t" for term in terms)
+    learned = int(terms[0].args[1]) if isinstance(terms[0], Term) and terms[0].functor == "t" else None
     numbers = [_probability(term, 1 / (len(terms) + 1)) for term in terms]
     rest = 1 - sum(numbers)
     if rest < -1e-6 or min(numbers) < 0:

@@ -7,7 +7,7 @@ import os
 import pathlib
 import re
 from dataclasses import dataclass
-from typing import Any, Iterator, NamedTuple, Union
+from typing import Any, Iterator, Union
 
 try:
     import problog
@@ -30,24 +30,9 @@ from problog.logic import (
 from problog.parser import ParseError
 from problog.program import PrologString, SimpleProgram
 
+from ._coding import Answer
+
 UNTOLD = "untold"  # in the place of _ in t(_) :: fact, which ProbLog does not ground
-Answer = Any  # a whole number, a float, a bool, the text of another term, or a list of these
-
-
-class Variable(NamedTuple):
-    """What a variable of the world stands for."""
-
-    network: str | None
-    """The network that reads it; None where the program itself gives its probabilities."""
-    inputs: tuple[str, ...]
-    """The terms that the network reads; of a probabilistic fact, the atoms that it may make true."""
-    values: tuple[Answer, ...]
-    """The terms that its values stand for, in order."""
-    probabilities: tuple[float, ...] | None = None
-    """Of its values, where the program gives them."""
-    learned: bool = False
-    """Whether these are only where learning begins: ``t(0.1) :: noisy``."""
-
 
 @dataclass
 class Neural:
@@ -95,7 +80,7 @@ class Program:
             if clause.functor == "query" and len(clause.args) == 1:
                 self.queries.append(clause.args[0])
             else:
-                self.clauses.append(_neural(clause))
+                self.clauses.append(_neural(_numbered(clause, len(self.clauses))))
         if not any(isinstance(clause, Neural) for clause in self.clauses):
             raise ValueError("program: it has no neural predicate, such as nn(net, [X], Y, [0, 1]) :: bit(X, Y).")
 
@@ -125,6 +110,34 @@ class Program:
             return Term.from_string(text.rstrip(" .\n")) if isinstance(text, str) else text
         except (ProbLogError, ParseError, ValueError, TypeError, IndexError) as error:
             raise ValueError(f"query: {text!r} is not a term: {_line(error)}") from None
+
+
+def heads_of(clause: Any) -> list[Any]:
+    """What a clause that is left to chance may make true; else its head alone."""
+    if type(clause) is AnnotatedDisjunction:
+        return list(clause.heads)
+    if type(clause) is Or:
+        return list(clause.to_list())
+    return [clause.head] if type(clause) is Clause else [clause]
+
+
+def _numbered(clause: Any, number: int) -> Any:
+    """A clause whose probabilities are learned, ``t(0.1)``, with terms in their place that tell clause and head as well."""
+    heads = heads_of(clause)
+    learned = [type(head) is Term and head.probability is not None and head.probability.functor == "t" for head in heads]
+    if not any(learned):
+        return clause
+    if not all(learned):
+        raise ValueError(f"program: {clause}: of one clause, all probabilities are learned, or none")
+    heads = [
+        head.with_probability(Term("t", head.probability.args[0], Constant(number), Constant(place)))
+        for place, head in enumerate(heads)
+    ]
+    if type(clause) is AnnotatedDisjunction:
+        return AnnotatedDisjunction(heads, clause.body)
+    if type(clause) is Or:
+        return Or.from_list(heads)
+    return Clause(heads[0], clause.body) if type(clause) is Clause else heads[0]
 
 
 def _neural(clause: Any) -> Union[Neural, Any]:
@@ -165,11 +178,7 @@ def as_python(term: Any) -> Answer:
 
 
 def plain(answer: Any) -> Answer:
-    """A label as answers come out of a program: terms as their texts, without needless blanks."""
-    if hasattr(answer, "tolist"):  # a number of torch or numpy
-        return answer.tolist()
-    if isinstance(answer, (list, tuple)):
-        return type(answer)(plain(part) for part in answer)
+    """A term or its text as answers come out of a program, without needless blanks."""
     if isinstance(answer, Term):
         return as_python(answer)
     if isinstance(answer, str) and not answer.isalnum():

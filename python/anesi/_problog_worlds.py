@@ -8,6 +8,7 @@ later is an error.
 
 from __future__ import annotations
 
+import math
 import pathlib
 from dataclasses import dataclass
 from typing import Any, Callable, Sequence
@@ -17,11 +18,13 @@ import torch
 from problog.logic import AnnotatedDisjunction, Clause, Or, Term
 from problog.program import PrologFile
 
+from ._answered import AllWorlds, Variable
+from ._coding import Answer
 from ._problog_ground import chance
-from ._problog_program import Answer, Neural, Program, Variable, network_inputs, variables_of
+from ._problog_program import Neural, Program, heads_of, network_inputs, variables_of
 from ._problog_search import Place, Reader, Rule, Search, Slot, as_problog, in_worlds, renamed
 
-_SAMPLED_WORLDS = 512
+_SAMPLED_WORLDS, _ALL_WORLDS = 512, 16_384
 
 
 @dataclass
@@ -55,25 +58,41 @@ class WorldFunction:
         self._numbers: dict[Any, int] = {}  # of the world's variables, by choice and bindings
         self._generator: torch.Generator | None = torch.Generator().manual_seed(0)
         self.variables: list[Variable] = []
+        self.complete = False
+        self._all: AllWorlds | None = None
         _, self.answers = self._run([], _SAMPLED_WORLDS)
         self._generator = None
+        self._steps = 1_000_000
         neural_first = sorted(range(len(self.variables)), key=lambda number: self.variables[number].network is None)
         self._columns = {number: place for place, number in enumerate(neural_first)}
         self.variables = [self.variables[number] for number in neural_first]
 
     def __call__(self, worlds: torch.Tensor) -> tuple[torch.Tensor, list[tuple[Answer, ...]]]:
+        if self._all is not None:
+            return self._all(worlds), self.answers
         columns = worlds.t().tolist()
         return self._run([columns[self._columns[number]] for number in range(len(columns))], worlds.shape[0])
+
+    def go_through_all(self) -> None:
+        """Goes through all worlds now, where they are few, so that no answer comes later."""
+        sizes = [len(variable.values) for variable in self.variables]
+        if math.prod(sizes) > _ALL_WORLDS:
+            return
+
+        def ask(worlds: torch.Tensor) -> torch.Tensor:
+            places, self.answers = self(worlds)
+            return places
+
+        self._all = AllWorlds(sizes, ask)
+        self.complete = True
 
     # Reading the program.
 
     def _add(self, clause: Any) -> None:
         if isinstance(clause, Neural):
             self._add_neural(clause)
-        elif type(clause) is AnnotatedDisjunction:
-            self._add_chance(clause.heads, clause.body)
-        elif type(clause) is Or:
-            self._add_chance(clause.to_list(), None)
+        elif type(clause) in (AnnotatedDisjunction, Or):
+            self._add_chance(heads_of(clause), clause.body if type(clause) is AnnotatedDisjunction else None)
         else:
             head, body = (clause.head, clause.body) if type(clause) is Clause else (clause, None)
             if head.probability is not None:
@@ -135,13 +154,12 @@ class WorldFunction:
         wanted = [renamed(term, fresh) for term in self._wanted]
         places = [-1] * count
         answers: list[tuple[Answer, ...]] = []
-        known: dict[Any, int] = {}
+        known: dict[str, int] = {}
         for live in search.solve(renamed(self._goal, fresh), list(range(count))):
             parts = [in_worlds(each, live) for each in wanted]
             for row, world in enumerate(live):
                 answer = tuple([part[row] for part in parts])
-                key = str(answer)
-                place = known.setdefault(key, len(answers))
+                place = known.setdefault(str(answer), len(answers))
                 if place == len(answers):
                     answers.append(answer)
                 places[world] = place if places[world] in (-1, place) else -2

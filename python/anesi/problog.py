@@ -7,27 +7,20 @@ from typing import Any, Callable, Mapping, Sequence
 
 import torch
 
-from . import knowledge
-from ._problog_coding import Coding, Maybe, Truth, coding, in_order
-from ._problog_ground import GroundFunction, TooLarge
-from ._problog_program import Answer, Program, Variable, plain, variables_of
-from ._problog_worlds import WorldFunction
-from .answers import Prediction
-from .knowledge import Labels, Logits, Settings
+from ._problog_program import Program, plain, variables_of  # first, since it says what to install
 
-_MANY_ANSWERS = 256  # of 512 random worlds
+from ._answered import AnsweredKnowledge, AnsweredPrediction, AnswerFunction, Variable
+from ._coding import Answer
+from ._problog_ground import GroundFunction, TooLarge
+from ._problog_worlds import WorldFunction
+from .knowledge import Logits, Settings
+
+_MANY_ANSWERS = 128  # of 512 random worlds
 
 __all__ = ["AnsweredPrediction", "Knowledge", "Variable"]
 
 
-class AnsweredPrediction(Prediction):
-    """A prediction with what its outputs say."""
-
-    answers: list[Answer]
-    """The most likely answer of each example; with ``top``, a list of them."""
-
-
-class Knowledge(knowledge.Knowledge):
+class Knowledge(AnsweredKnowledge):
     r"""A ProbLog program and a query, ready to be learned from.
 
     The world is what the networks of the program read: one variable for each network and inputs, in the order of
@@ -76,25 +69,18 @@ class Knowledge(knowledge.Knowledge):
     ) -> None:
         read = Program(program)
         asked = read.query(query)
-        function = _Function(read, asked, answers, partial, limit)
-        super().__init__(
-            function,
-            [len(variable.values) for variable in function.variables],
-            function.coding.sizes,
-            architecture=architecture,
-            settings=settings,
-            seed=seed,
-            verbose=verbose,
-        )
-        self.query = str(asked)
-        self._coding = function.coding
-        self._answers = function.answers
+        ask = _ground_or_run(read, asked, limit)
+        if not any(variable.network for variable in ask.variables):
+            raise ValueError(f"query: {asked} depends on no neural predicate")
+        told = None if answers is None else _told(answers)
+        function = AnswerFunction(ask, str(asked), len(list(variables_of(asked))), told, partial)
+        super().__init__(function, architecture=architecture, settings=settings, seed=seed, verbose=verbose)
         self._inputs = [variable for variable in function.variables if variable.network is not None]
         self._chances = [variable for variable in function.variables if variable.network is None]
         self._learned = torch.nn.ParameterDict()
-        for place, variable in enumerate(self._chances):
-            if variable.learned:
-                self._learned[str(place)] = torch.tensor(variable.probabilities).log()
+        for variable in self._chances:
+            if variable.learned is not None:
+                self._learned[str(variable.learned)] = torch.tensor(variable.probabilities).log()
 
     # What it is about.
 
@@ -107,25 +93,6 @@ class Knowledge(knowledge.Knowledge):
     def chances(self) -> list[Variable]:
         """The variables that come after them in a world: what the program itself leaves to chance."""
         return list(self._chances)
-
-    @property
-    def answers(self) -> list[Answer] | None:
-        """All that the query may be answered with; None where they are too many to be listed."""
-        return None if self._answers is None else list(self._answers)
-
-    def encode(self, answers: Sequence[Answer]) -> torch.Tensor:
-        """Answers as outputs, int64 ``[batch, outputs]``: numbers, texts of terms, or lists of these."""
-        rows = []
-        for row, answer in enumerate(answers):
-            try:
-                rows.append(self._coding.encode(plain(answer)))
-            except (KeyError, TypeError):
-                raise ValueError(f"outputs: example {row}: {answer!r} is no answer of {self.query}{self._hint()}") from None
-        return torch.tensor(rows, dtype=torch.int64).view(len(rows), len(self._coding.sizes))
-
-    def decode(self, outputs: torch.Tensor) -> list[Answer]:
-        """What outputs, int64 ``[batch, outputs]``, say."""
-        return [self._coding.decode(row) for row in outputs.tolist()]
 
     def read(
         self, networks: Mapping[str, Callable[..., torch.Tensor]], tensors: Mapping[str, torch.Tensor]
@@ -158,29 +125,7 @@ class Knowledge(knowledge.Knowledge):
             read.update(zip(places, told.reshape(told.shape[0], -1).chunk(len(places))))
         return [read[place] for place in range(len(self._inputs))]
 
-    def predict(
-        self,
-        logits: Logits | None = None,
-        *,
-        beliefs: Logits | None = None,
-        given: torch.Tensor | None = None,
-        top: int | None = None,
-    ) -> AnsweredPrediction:
-        """The most likely answers, as ``answers`` and as outputs; else as :meth:`anesi.Knowledge.predict`."""
-        found = AnsweredPrediction(*super().predict(logits, beliefs=beliefs, given=given, top=top))
-        found.answers = self.decode(found.outputs) if top is None else [self.decode(each) for each in found.outputs]
-        return found
-
-    def __repr__(self) -> str:
-        return f"Knowledge({self.query}, {self._summary()})"
-
     # What is inside.
-
-    def _hint(self) -> str:
-        known = self._answers
-        if known is None:
-            return "; where answers= was left out, they were guessed from random worlds"
-        return "" if len(known) > 20 else f", which are {known}"
 
     def _perceived(self) -> list[int]:
         return [len(variable.values) for variable in self._inputs]
@@ -197,81 +142,24 @@ class Knowledge(knowledge.Knowledge):
             values = values.float()
         width = max(self.worlds)
         rows = [torch.nn.functional.pad(values, (0, width - values.shape[2]))]
-        for place, variable in enumerate(self._chances):
-            row = self._chance_logits(place, variable).to(values)
+        for variable in self._chances:
+            row = self._chance_logits(variable).to(values)
             row = row if is_logits else row.softmax(0)
             rows.append(torch.nn.functional.pad(row, (0, width - len(row))).expand(len(values), 1, width))
         return torch.cat(rows, 1), is_logits
 
-    def _chance_logits(self, place: int, variable: Variable) -> torch.Tensor:
-        learned = self._learned[str(place)] if str(place) in self._learned else None
-        return torch.tensor(variable.probabilities, dtype=torch.float64).log() if learned is None else learned
+    def _chance_logits(self, variable: Variable) -> torch.Tensor:
+        if variable.learned is not None:
+            learned: torch.Tensor = self._learned[str(variable.learned)]
+            return learned
+        return torch.tensor(variable.probabilities, dtype=torch.float64).log()
 
     def _names(self) -> str:
-        names = [_name(variable) for variable in self._inputs]
+        names = [variable.name() for variable in self._inputs]
         return ", ".join(names if len(names) <= 6 else [*names[:3], "…", names[-1]])
 
-    def _labelled(self, outputs: Any) -> torch.Tensor | None:
-        if outputs is None:
-            return None
-        if not isinstance(outputs, torch.Tensor):
-            return self.encode(outputs.tolist() if hasattr(outputs, "tolist") else outputs)
-        if outputs.dim() == 1 and len(self._coding.sizes) > 1:  # numbers of several digits
-            return self.encode(outputs.tolist())
-        return outputs
-
-
-class _Function:
-    """Worlds to outputs. The program is ground where that is small enough, else run for each batch of worlds."""
-
-    def __init__(self, program: Program, query: Any, answers: Sequence[Answer] | None, partial: bool, limit: int) -> None:
-        self._query, self._partial = query, partial
-        self._wanted = list(variables_of(query))
-        self._ask = _ground_or_run(program, query, limit)
-        self.variables = self._ask.variables
-        if not any(variable.network for variable in self.variables):
-            raise ValueError(f"query: {query} depends on no neural predicate")
-        found = [self._answer(values) for values in self._ask.answers]
-        if self._wanted and not found:
-            raise ValueError(f"query: {query} has no answer")
-        plain = coding(found if answers is None else _told(answers)) if self._wanted else Truth()
-        self.coding: Coding = Maybe(plain) if partial and self._wanted else plain
-        self.answers: list[Answer] | None = None
-        self._known: torch.Tensor | None = None
-        if isinstance(self._ask, GroundFunction):
-            self.answers = [*in_order(found), *([None] * partial)] if self._wanted else [False, True]
-            self._known = self._codes(self._ask.answers) if self._wanted else None
-
-    def __call__(self, worlds: torch.Tensor) -> torch.Tensor:
-        places, answers = self._ask(worlds)
-        if not self._wanted:
-            return places >= 0
-        wrong = places < (-1 if self._partial else 0)
-        if wrong.any():
-            row = int(wrong.nonzero()[0, 0])
-            self._blame(worlds[row].tolist(), "no answer" if places[row] == -1 else "several answers")
-        codes = self._codes(answers) if self._known is None else self._known
-        return codes[places]  # -1, for none, is the last row
-
-    def _codes(self, answers: Sequence[tuple[Answer, ...]]) -> torch.Tensor:
-        rows = []
-        for values in answers:
-            try:
-                rows.append(self.coding.encode(self._answer(values)))
-            except KeyError:
-                raise ValueError(
-                    f"the query {self._query} is also answered with {self._answer(values)!r};"
-                    " say what its answers may be: answers=range(…), or a list"
-                ) from None
-        return torch.tensor([*rows, [0] * len(self.coding.sizes)])
-
-    def _answer(self, values: tuple[Answer, ...]) -> Answer:
-        return values[0] if len(self._wanted) == 1 else values
-
-    def _blame(self, world: list[int], what: str) -> None:
-        read = ", ".join(f"{_name(each)} = {each.values[value]}" for each, value in zip(self.variables, world))
-        remedy = "partial=True allows that" if what == "no answer" else "just one is expected"
-        raise ValueError(f"the query {self._query} has {what} where {read}; {remedy}")
+    def _term(self, answer: Any) -> Answer:
+        return plain(answer)
 
 
 def _ground_or_run(program: Program, query: Any, limit: int) -> GroundFunction | WorldFunction:
@@ -280,18 +168,13 @@ def _ground_or_run(program: Program, query: Any, limit: int) -> GroundFunction |
         run = WorldFunction(program, query, limit, steps=20_000)
     except (ValueError, RecursionError):  # if it is a mistake in the program, ProbLog will say so
         run = None
-    if run is not None and len(run.answers) > _MANY_ANSWERS:
-        return run
-    try:
-        return GroundFunction(program, query, limit)
-    except TooLarge:
-        return run or WorldFunction(program, query, limit)
-
-
-def _name(variable: Variable) -> str:
-    if variable.network is None:
-        return " or ".join(variable.inputs)
-    return f"{variable.network}({', '.join(variable.inputs)})"
+    if run is None or len(run.answers) <= _MANY_ANSWERS:
+        try:
+            return GroundFunction(program, query, limit)
+        except TooLarge:
+            run = run or WorldFunction(program, query, limit)
+    run.go_through_all()
+    return run
 
 
 def _told(answers: Sequence[Answer]) -> Sequence[Answer]:

@@ -20,7 +20,7 @@ import anesi
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "python"
-OPTIONAL = {"problog": "problog", "deepproblog": "problog"}  # modules of anesi, and the packages that they need
+OPTIONAL = {"asp": "clingo", "problog": "problog", "deepproblog": "problog"}  # modules of anesi, and the packages that they need
 
 
 def run(command, folder, **environment):

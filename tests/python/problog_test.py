@@ -278,6 +278,12 @@ class Large(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, r"is also answered with \d+; say what its answers may be"):
             knowledge(DIGIT + ADDITION, f"number([{names}], N)", answers=range(5))
 
+    def test_answers_of_few_worlds_are_all_found(self):
+        for limit in (100_000, 100):
+            know = knowledge(FORMULA, "formula([a, s, b], R)", limit=limit, partial=True)
+            self.assertEqual(len(know.answers), 19)
+            self.assertAlmostEqual(know.log_prob([torch.zeros(1, 4)] * 3, [1.5]).exp().item(), 1 / 64, places=6)
+
     def test_what_cannot_be_run_says_so(self):
         with self.assertRaisesRegex(ValueError, "more than 0 ground nodes, and findall/3 is not supported"):
             knowledge(DIGIT + "all(X, L) :- findall(D, digit(X, D), L).", "all(a, L)", limit=0)
@@ -370,6 +376,26 @@ class Use(unittest.TestCase):
         again = knowledge(DIGIT + "t(_) :: noisy. f(X, D) :- digit(X, D), \\+ noisy. f(X, 10) :- noisy.", "f(a, D)")
         again.load_state_dict(know.state_dict())
         self.assertTrue(torch.equal(next(again.parameters()), parameter))
+
+    def test_a_clause_learns_its_probabilities_once(self):
+        program = "nn(net, [X], Y, [0, 1]) :: bit(X, Y).\nt(0.2) :: low(X); t(0.3) :: high(X); t(_) :: off.\n"
+        program += "f(D) :- low(a), high(b), bit(x, D). f(2) :- \\+ low(a). f(2) :- low(a), \\+ high(b)."
+        for limit in (20_000, 0):
+            know = knowledge(program, "f(D)", limit=limit)
+            self.assertEqual([len(each.values) for each in know.chances], [4, 4])
+            self.assertEqual(len(list(know.parameters())), 1)
+            self.assertAlmostEqual(know.log_prob(torch.zeros(1, 2), [1]).exp().item(), 0.2 * 0.3 / 2, places=6)
+        with self.assertRaisesRegex(ValueError, "all probabilities are learned, or none"):
+            knowledge(program + "\nt(0.1) :: u; 0.2 :: v.", "f(D)")
+
+    def test_impossible_and_certain_facts(self):
+        know = knowledge(DIGIT + "0.0 :: never. 1.0 :: always. 0.0 :: a; 1.0 :: b.\n"
+                         "p(X) :- digit(X, 1), always, b, \\+ a. p(X) :- digit(X, 2), never. p(X) :- digit(X, 3), a.", "p(x)")  # fmt: skip
+        logits = torch.zeros(1, 10, requires_grad=True)
+        found = know.log_prob(logits, [True])
+        self.assertAlmostEqual(found.exp().item(), 0.1, places=6)
+        found.sum().backward()
+        self.assertTrue(logits.grad.isfinite().all())
 
     def test_networks_that_give_tensors(self):
         know = knowledge("nn(rnn, [T], E) :: rnn(T, E).\nnn(op, [E], O, [plus, times]) :: op(E, O).\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, Sequence
 
-from ._problog_program import Answer
+Answer = Any  # a whole number, a float, a bool, the text of another term, or a list of these
 
 _ONE_OUTPUT = 100  # numbers below this are one output; larger ones are an output a digit
 
