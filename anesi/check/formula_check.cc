@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
@@ -14,6 +16,8 @@
 #include "anesi/exact/circuit_inference.h"
 #include "anesi/formula/constraint.h"
 #include "anesi/io/files.h"
+#include "anesi/models/architecture.h"
+#include "anesi/predict/count.h"
 
 namespace anesi {
 namespace {
@@ -30,7 +34,76 @@ Circuit::Weights weights_of(const Circuit& circuit, const Dimacs& formula) {
   return weights;
 }
 
-std::string in_powers_of_ten(double log) { return fmt::format("{:.4g} x 10^{:.0f}", std::exp(log - std::floor(log / std::log(10)) * std::log(10)), std::floor(log / std::log(10))); }
+std::string in_powers_of_ten(double log) {
+  const auto power = std::floor(log / std::log(10));
+  return fmt::format("{:.4g} x 10^{:.0f}", std::exp(log - power * std::log(10)), power);
+}
+
+// The file's weights as beliefs in the values of world variables, [1, worlds, domain], and the logarithm of what they
+// have to be multiplied with to be the weights again.
+struct WeightedBeliefs {
+  torch::Tensor beliefs;
+  double log_scale = 0;
+};
+
+WeightedBeliefs weighted_beliefs(const Encoding& encoding, const Space& worlds, const Dimacs& formula) {
+  const auto log_weight = [&](int literal) {
+    const auto found = formula.weights.find(literal);
+    return found == formula.weights.end() ? 0 : std::log(found->second);
+  };
+  WeightedBeliefs result{uniform_beliefs(1, worlds).to(torch::kFloat64)};
+  for (std::int64_t variable = 0; variable < worlds.variables(); ++variable) {
+    const auto& literals = encoding.worlds[static_cast<std::size_t>(variable)];
+    auto logs = torch::zeros({worlds.domain(variable)}, torch::kFloat64);
+    for (std::size_t value = 0; value < literals.size(); ++value) {
+      auto log = log_weight(literals[value]);
+      for (const auto other : literals) {
+        if (std::abs(other) != std::abs(literals[value])) log += log_weight(-other);
+      }
+      logs[static_cast<std::int64_t>(value)] = log;
+    }
+    result.beliefs[0][variable].slice(0, 0, worlds.domain(variable)).copy_(logs.softmax(0));
+    result.log_scale += logs.logsumexp(0).item<double>();
+  }
+  return result;
+}
+
+// Whether variables that are not of the world have weights, which worlds alone do not tell.
+bool weighs_hidden(const Encoding& encoding, const Dimacs& formula) {
+  std::set<int> of_worlds;
+  for (const auto& literals : encoding.worlds) {
+    for (const auto literal : literals) of_worlds.insert(std::abs(literal));
+  }
+  return std::ranges::any_of(formula.weights, [&](const auto& entry) {
+    return !of_worlds.contains(std::abs(entry.first)) && entry.second != 1;
+  });
+}
+
+// Counts by sampling, and says so.
+void count_by_sampling(CheckReport& report, const Problem& problem, const Dimacs& formula, std::optional<double> exact,
+                       const FormulaCheckOptions& options) {
+  const auto pruner = problem.facts().share<Pruner>();
+  const auto* const cnf = problem.facts().find<Cnf>();
+  if (!pruner || cnf == nullptr || options.samples == 0 || weighs_hidden(cnf->encoding(), formula)) return;
+  const auto weighted = weighted_beliefs(cnf->encoding(), problem.worlds(), formula);
+  const torch::NoGradGuard no_gradients;
+  const auto model = make_model(problem, "graph", /*explain=*/true);
+  const SymbolicPruning pruning(pruner, DeadEnds::kOfferNothing);
+  const auto estimate = estimate_log_prob(
+      *model.explanation, problem, {weighted.beliefs.to(torch::kFloat32), torch::ones({1, 1}, torch::kInt64)},
+      options.samples, seeded(options.seed), &pruning);
+  const auto of = [&](const torch::Tensor& log) { return log.item<double>() + weighted.log_scale; };
+  const auto low = of(estimate.low), high = of(estimate.high);
+  auto words = fmt::format("log count {:.4f}, from {:.4f} to {:.4f} with 95 %, effective size {:.0f} of {}",
+                           of(estimate.log_prob), low, high, estimate.effective.item<double>(), options.samples);
+  if (exact) words += fmt::format("; exactly {:.4f}", *exact);
+  report.line(true, "counted by sampling", words + "; solutions that no draw came near are not seen");
+  report.set("sampled_log_count", {{"log_count", of(estimate.log_prob)},
+                                   {"low", low},
+                                   {"high", high},
+                                   {"effective", estimate.effective.item<double>()},
+                                   {"samples", options.samples}});
+}
 
 }  // namespace
 
@@ -86,6 +159,11 @@ CheckReport check_formula_file(const std::filesystem::path& file, const FormulaC
   } else {
     report.line(true, "circuit", fmt::format("none within {:.0f} s (--seconds)", options.formula.seconds));
     if (!options.write_nnf.empty()) throw Error("--write: the formula did not compile, so there is no circuit");
+  }
+  if (formula && options.formula.as == FormulaAs::kConstraint) {
+    std::optional<double> exact;
+    if (compiled) exact = compiled->circuit.log_count(weights_of(compiled->circuit, *formula));
+    count_by_sampling(report, *problem, *formula, exact, options);
   }
   for (const auto& finding : check_problem(*problem, options.seed)) report.line(finding.good, finding.name, finding.words);
   if (const auto exact = pruner_exact(report.lines())) report.set("pruner_exact", *exact);

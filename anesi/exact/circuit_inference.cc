@@ -241,11 +241,13 @@ class CircuitInference : public ExactInference {
     const auto weights = without_zeros(row, total);
     Circuit::Weights derivative;
     row.formula.circuit.log_count(weights, derivative);
-    const auto scale = row.wants == Wants::kModel ? 0 : total - result;  // of d log(1-p) to d log p, up to its sign
     for_each_literal([&](std::int64_t variable, std::int64_t value, std::size_t place) {
       // In logarithms, for both may be far from one.
-      const auto slope = std::exp(std::log(derivative[place]) - weights[place] + scale);
-      gradient[variable * row.belief.width + value] = row.wants == Wants::kModel ? slope : -slope;
+      const auto log_slope = std::log(derivative[place]) - weights[place];
+      // Where the others are normalised, all worlds with this value add up to one.
+      const auto slope = row.wants == Wants::kModel ? std::exp(log_slope)
+                                                    : (1 - std::exp(log_slope + total)) * std::exp(-result);
+      gradient[variable * row.belief.width + value] = slope;
     });
     return result;
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "anesi/core/beliefs.h"
+
 namespace anesi {
 namespace {
 
@@ -12,7 +14,7 @@ std::int64_t logits_of(std::int64_t domain) { return domain == 2 ? 1 : domain; }
 
 TabularMlp::TabularMlp(std::int64_t inputs, const Space& seen, const TabularMlpOptions& options,
                        const std::vector<std::int64_t>& told_columns)
-    : seen_(seen), told_columns_(torch::tensor(told_columns, torch::kInt64)) {
+    : seen_(seen), doubt_(options.doubt), told_columns_(torch::tensor(told_columns, torch::kInt64)) {
   torch::nn::Sequential network;
   auto width = inputs;
   for (std::int64_t layer = 0; layer < options.layers; ++layer) {
@@ -47,6 +49,7 @@ torch::Tensor TabularMlp::forward(const torch::Tensor& inputs) {
     }
     beliefs = torch::stack(rows, 1);
   }
+  if (doubt_ > 0) beliefs = (1 - doubt_) * beliefs + doubt_ * padded(uniform_beliefs(1, seen_), 0);
   if (told_columns_.size(0) == 0) return beliefs;
   const auto told = inputs.index_select(1, told_columns_);
   return torch::cat({padded(torch::stack({1 - told, told}, 2), 0), beliefs}, 1);

@@ -11,12 +11,14 @@ namespace anesi {
 
 struct TabularMlpOptions {
   std::int64_t layers = 3, width = 200;
-  double dropout = 0;
+  double dropout = 0, doubt = 0;
 
   void describe(OptionTable& table) {
     table.add("layers", layers, {0, 16}, "hidden layers of perception");
     table.add("width", width, {1, 16384}, "units in each of them");
     table.add("dropout", dropout, {0, 0.99}, "of hidden units while learning");
+    table.add("doubt", doubt, {0, 0.99},
+              "share of the uniform belief in each belief: no value is ever ruled out, and none is certain");
   }
 };
 
@@ -30,6 +32,7 @@ class TabularMlp final : public Perception {
 
  private:
   Space seen_;
+  double doubt_;
   torch::nn::Sequential network_;
   torch::Tensor told_columns_;  // int64
 };

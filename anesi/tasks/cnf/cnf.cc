@@ -26,6 +26,11 @@ namespace {
 constexpr std::int64_t kFeatures = 8;  // of each variable, in examples that are made up
 constexpr int kMostDraws = 1000;       // of worlds until one satisfies a constraint that does not compile
 
+// What goes together on a tray, to try things out with; examples/meal.cnf says it in words.
+constexpr const char* kMeal =
+    "p cnf 9 12\n1 2 3 0 -1 -2 0 -1 -3 0 -2 -3 0 4 5 6 0 -4 -5 0 -4 -6 0 -5 -6 0\n"
+    "-1 -6 0 -2 -5 0 -9 4 0 -8 7 0\n";
+
 struct CnfOptions {
   std::string knowledge, outputs;
   FormulaAs as = FormulaAs::kConstraint;
@@ -35,7 +40,8 @@ struct CnfOptions {
   StructuredOptions structured = {};
 
   void describe(OptionTable& table) {
-    table.add("knowledge", knowledge, {}, "the formula: a file in DIMACS (.cnf), or a circuit (.nnf, .sdd)");
+    table.add("knowledge", knowledge, {}, "the formula: a file in DIMACS (.cnf), or a circuit (.nnf, .sdd); empty: a small one of what goes together "
+              "on a tray");
     table.add("as", as,
               "what the formula is: a constraint that labels satisfy; clauses whose truth is the output; or the "
               "definition of outputs by the variables that it shows");
@@ -136,9 +142,9 @@ Splits split_outputs(const Table& table, std::uint64_t seed, const std::string& 
 }
 
 Task make_cnf(const CnfOptions& options, const TaskContext& context) {
-  if (options.knowledge.empty()) throw UsageError("cnf: which formula? --set task.knowledge=FILE.cnf");
-  const auto problem = read_formula_problem(
-      options.knowledge, {.as = options.as, .outputs = variables_of(options.outputs), .seconds = options.seconds});
+  const FormulaOptions as{.as = options.as, .outputs = variables_of(options.outputs), .seconds = options.seconds};
+  const auto problem = options.knowledge.empty() ? formula_problem(parse_dimacs(kMeal, "meal"), as)
+                                                 : read_formula_problem(options.knowledge, as);
   const bool constrained = options.as == FormulaAs::kConstraint;
   const bool from_files = context.data && std::filesystem::exists(*context.data / "inputs.npy");
   auto features = kFeatures * problem->worlds().variables();
