@@ -15,13 +15,13 @@ PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 ROOT = pathlib.Path(__file__).resolve().parent.parent / "anesi"
 
 # As in docs/design.md. A folder uses only itself and those before it.
-FOLDERS = ["core", "io", "options", "optimize", "models", "exact", "pruners", "search", "priors", "discover", "perception", "predict",
+FOLDERS = ["core", "io", "options", "optimize", "models", "exact", "pruners", "formula", "search", "priors", "discover", "perception", "predict",
            "losses", "data", "train", "tasks", "run", "check", "cli"]
 # What anesi::inference is made of must do without the others.
-INFERENCE = ["core", "io", "options", "models", "exact", "pruners", "search", "perception", "predict"]
+INFERENCE = ["core", "io", "options", "models", "exact", "pruners", "formula", "search", "perception", "predict"]
 # Where the options of a group are described, where that is not models/ (architectures) or tasks/.
 GROUPS = {"train": ["optimize", "train"], "q": ["optimize", "losses", "train"], "prior": ["priors"], "exact": ["exact"],
-          "palette": ["priors"], "rloo": ["losses"], "refine": ["optimize", "search", "train"], "kinds": ["train"], "start": ["train"], "discover": ["discover"],
+          "palette": ["priors"], "rloo": ["losses"], "semantic": ["losses"], "refine": ["optimize", "search", "train"], "kinds": ["train"], "start": ["train"], "discover": ["discover"],
           "eval": ["predict"], "task": ["tasks"]}
 
 

@@ -4,6 +4,7 @@
 
 #include "anesi/check/model_check.h"
 #include "anesi/check/problem_check.h"
+#include "anesi/core/asked_output.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/core/build.h"
 #include "anesi/core/given.h"
@@ -16,7 +17,6 @@
 #include "anesi/exact/exact_model.h"
 #include "anesi/losses/amortized.h"
 #include "anesi/models/transducer.h"
-#include "anesi/core/asked_output.h"
 #include "anesi/predict/renaming.h"
 #include "anesi/priors/certain.h"
 #include "anesi/priors/fixed_dirichlet.h"

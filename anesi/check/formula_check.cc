@@ -10,13 +10,13 @@
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
-#include "anesi/options/option_table.h"
 #include "anesi/core/seeded.h"
 #include "anesi/exact/circuit_files.h"
 #include "anesi/exact/circuit_inference.h"
 #include "anesi/formula/constraint.h"
 #include "anesi/io/files.h"
 #include "anesi/models/architecture.h"
+#include "anesi/options/option_table.h"
 #include "anesi/predict/count.h"
 
 namespace anesi {
@@ -89,9 +89,9 @@ void count_by_sampling(CheckReport& report, const Problem& problem, const Dimacs
   const torch::NoGradGuard no_gradients;
   const auto model = make_model(problem, "graph", /*explain=*/true);
   const SymbolicPruning pruning(pruner, DeadEnds::kOfferNothing);
-  const auto estimate = estimate_log_prob(
-      *model.explanation, problem, {weighted.beliefs.to(torch::kFloat32), torch::ones({1, 1}, torch::kInt64)},
-      options.samples, seeded(options.seed), &pruning);
+  const auto estimate = estimate_log_prob(*model.explanation, problem,
+                                          {weighted.beliefs.to(torch::kFloat32), torch::ones({1, 1}, torch::kInt64)},
+                                          options.samples, seeded(options.seed), &pruning);
   const auto of = [&](const torch::Tensor& log) { return log.item<double>() + weighted.log_scale; };
   const auto low = of(estimate.low), high = of(estimate.high);
   auto words = fmt::format("log count {:.4f}, from {:.4f} to {:.4f} with 95 %, effective size {:.0f} of {}",
@@ -126,11 +126,11 @@ CheckReport check_formula_file(const std::filesystem::path& file, const FormulaC
   const auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::int64_t groups = 0;
   for (const auto domain : problem->worlds().domains()) groups += domain > 2 ? 1 : 0;
-  report.line(true, "problem",
-              fmt::format("{}: {} world variables{}, {} outputs", name_of(options.formula.as),
-                          problem->worlds().variables(),
-                          groups > 0 ? fmt::format(" ({} of them groups of which exactly one holds)", groups) : "",
-                          problem->outputs().variables()));
+  report.line(
+      true, "problem",
+      fmt::format("{}: {} world variables{}, {} outputs", name_of(options.formula.as), problem->worlds().variables(),
+                  groups > 0 ? fmt::format(" ({} of them groups of which exactly one holds)", groups) : "",
+                  problem->outputs().variables()));
   report.set("worlds", problem->worlds().variables());
   report.set("outputs", problem->outputs().variables());
   report.line(true, "satisfiable", "some world satisfies it");
@@ -149,7 +149,8 @@ CheckReport check_formula_file(const std::filesystem::path& file, const FormulaC
     report.set("log_models", log_models);
     if (formula && !formula->weights.empty() && options.formula.as != FormulaAs::kClauses) {
       const auto log_count = circuit.log_count(weights_of(circuit, *formula));
-      report.line(true, "weighted count", fmt::format("{} (its logarithm: {:.6f})", in_powers_of_ten(log_count), log_count));
+      report.line(true, "weighted count",
+                  fmt::format("{} (its logarithm: {:.6f})", in_powers_of_ten(log_count), log_count));
       report.set("log_count", log_count);
     }
     if (!options.write_nnf.empty()) {
@@ -165,7 +166,8 @@ CheckReport check_formula_file(const std::filesystem::path& file, const FormulaC
     if (compiled) exact = compiled->circuit.log_count(weights_of(compiled->circuit, *formula));
     count_by_sampling(report, *problem, *formula, exact, options);
   }
-  for (const auto& finding : check_problem(*problem, options.seed)) report.line(finding.good, finding.name, finding.words);
+  for (const auto& finding : check_problem(*problem, options.seed))
+    report.line(finding.good, finding.name, finding.words);
   if (const auto exact = pruner_exact(report.lines())) report.set("pruner_exact", *exact);
   return report;
 }

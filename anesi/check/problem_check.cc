@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "anesi/core/asked_output.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/core/build.h"
 #include "anesi/core/error.h"
@@ -20,7 +21,6 @@
 #include "anesi/models/reading_order.h"
 #include "anesi/models/trace.h"
 #include "anesi/models/variable_pairs.h"
-#include "anesi/core/asked_output.h"
 #include "anesi/predict/renaming.h"
 #include "anesi/pruners/sat_pruner.h"
 #include "anesi/search/propagation.h"

@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "anesi/check/model_check.h"
+#include "anesi/core/asked_output.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/given.h"
@@ -16,7 +17,6 @@
 #include "anesi/discover/discover.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/exact/found_facts.h"
-#include "anesi/core/asked_output.h"
 #include "anesi/priors/fixed_dirichlet.h"
 #include "anesi/pruners/learned_pruning.h"
 #include "anesi/search/consistent_worlds.h"

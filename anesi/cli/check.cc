@@ -82,7 +82,8 @@ void add_check(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"constraint", "clauses", "definition"}));
   command->add_option("--seconds", flags->seconds, "of a formula: after which compiling it is given up (default 60)")
       ->check(CLI::Range(0.0, 1e6));
-  command->add_option("--write", flags->write, "of a formula: write its circuit to this file, in the format of c2d (.nnf)");
+  command->add_option("--write", flags->write,
+                      "of a formula: write its circuit to this file, in the format of c2d (.nnf)");
   flags->common.add_to(*command);
   command->footer(
       "Of a task, q is learned from c alone as the default preset says; --set q.pretrain=0 leaves that out.\n"

@@ -4,11 +4,11 @@
 #include <iostream>
 
 #include "anesi/cli/command.h"
+#include "anesi/core/asked_output.h"
 #include "anesi/core/rows.h"
 #include "anesi/core/seeded.h"
 #include "anesi/discover/discover.h"
 #include "anesi/exact/exact_model.h"
-#include "anesi/core/asked_output.h"
 
 namespace anesi::cli {
 namespace {
@@ -73,8 +73,8 @@ void predict(const PredictFlags& flags) {
     if (predicted.constrained.defined()) {
       const auto constrained = values_of(predicted.constrained[0]);
       json["constrained"] = {{"text", shown.world(constrained)}, {"world", constrained}};
-      text += fmt::format("most probable world for \"{}\":\n{}\n", shown.output(asked->output),
-                          shown.layout(constrained));
+      text +=
+          fmt::format("most probable world for \"{}\":\n{}\n", shown.output(asked->output), shown.layout(constrained));
     }
     if (predicted.holds.defined()) {
       const auto share = predicted.holds.item<double>();

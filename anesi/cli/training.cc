@@ -53,7 +53,8 @@ class RunObserver final : public TrainingObserver {
     }
     if (evaluation->constrained) {
       display_.line(fmt::format(
-          "epoch {:>3}/{}  loss {:.4f}  exact match {:.2f} %, satisfied {:.1f} %  under the constraint {:.2f} %  {:.1f} s",
+          "epoch {:>3}/{}  loss {:.4f}  exact match {:.2f} %, satisfied {:.1f} %  under the constraint {:.2f} %  "
+          "{:.1f} s",
           progress.epoch, progress.epochs, progress.loss, 100 * evaluation->believed->exact_match,
           100 * evaluation->believed->satisfied, 100 * evaluation->constrained->exact_match, progress.seconds));
       return;

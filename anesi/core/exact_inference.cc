@@ -14,7 +14,7 @@ torch::Tensor ExactInference::marginals(const torch::Tensor& beliefs, const torc
 }
 
 torch::Tensor ExactInference::entropy(const torch::Tensor&, const torch::Tensor&) const {
-  throw UsageError("the entropy of worlds needs a circuit: set exact.method=circuit");
+  throw UsageError("the entropy of worlds is known by circuits alone: choose exact inference by a circuit");
 }
 
 }  // namespace anesi

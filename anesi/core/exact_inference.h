@@ -3,8 +3,8 @@
 //   p(y|P) = sum over the worlds w with c(w) = y of p(w|P)      and      p(w|y,P) = p(w|P) [c(w) = y] / p(y|P)
 //
 // #P-hard in general, but at hand for small problems (exact/enumerate.h), problems with a finite memory
-// (exact/automaton_inference.h) and formulas that compile (exact/circuit_inference.h). They say how good an approximation is, and
-// they are a baseline: the exact loss.
+// (exact/automaton_inference.h) and formulas that compile (exact/circuit_inference.h). They say how good an
+// approximation is, and they are a baseline: the exact loss.
 #pragma once
 
 #include <torch/torch.h>
@@ -36,8 +36,8 @@ class ExactInference {
   // because p(y|P) is linear in each P_i.
   virtual torch::Tensor marginals(const torch::Tensor& beliefs, const torch::Tensor& outputs) const;
 
-  // The entropy of p(w|y,P) in nats, double [batch]. Differentiable in the beliefs. Default: throws UsageError, for only
-  // circuits know it.
+  // The entropy of p(w|y,P) in nats, double [batch]. Differentiable in the beliefs. Default: throws UsageError, for
+  // only circuits know it.
   virtual torch::Tensor entropy(const torch::Tensor& beliefs, const torch::Tensor& outputs) const;
 };
 

@@ -1,7 +1,8 @@
 // Variables that an input tells outright.
 //
 // What c is told besides the world can be part of the world: the ends of a path are variables like its edges, only that
-// perception is certain of them. Then whatever serves worlds serves c(w, given): every q, every pruner, exact inference.
+// perception is certain of them. Then whatever serves worlds serves c(w, given): every q, every pruner, exact
+// inference.
 #pragma once
 
 #include <torch/torch.h>

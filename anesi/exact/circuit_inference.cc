@@ -245,8 +245,8 @@ class CircuitInference : public ExactInference {
       // In logarithms, for both may be far from one.
       const auto log_slope = std::log(derivative[place]) - weights[place];
       // Where the others are normalised, all worlds with this value add up to one.
-      const auto slope = row.wants == Wants::kModel ? std::exp(log_slope)
-                                                    : (1 - std::exp(log_slope + total)) * std::exp(-result);
+      const auto slope =
+          row.wants == Wants::kModel ? std::exp(log_slope) : (1 - std::exp(log_slope + total)) * std::exp(-result);
       gradient[variable * row.belief.width + value] = slope;
     });
     return result;
@@ -483,8 +483,8 @@ class CircuitPruner final : public Pruner {
     }
     double log_worlds = 0;
     for (std::size_t variable = 0; variable < encoding.worlds.size(); ++variable) {
-      const bool open = (partial.empty() || partial[variable] == kUnset) &&
-                        static_cast<std::int64_t>(variable) != decided_too;
+      const bool open =
+          (partial.empty() || partial[variable] == kUnset) && static_cast<std::int64_t>(variable) != decided_too;
       if (open) log_worlds += std::log(static_cast<double>(encoding.worlds[variable].size()));
     }
     constexpr double kRounding = 1e-12;

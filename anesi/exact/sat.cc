@@ -43,6 +43,7 @@ class SatSolvers::Pool {
       }
     }
     auto solver = std::make_unique<CaDiCaL::Solver>();
+    solver->set("quiet", 1);
     for (const auto& clause : clauses_) {
       for (const auto literal : clause) solver->add(literal);
       solver->add(0);

@@ -17,7 +17,8 @@ class SatSolvers {
 
   // Whether some model makes all of these literals true, and one more where it is not 0.
   bool satisfiable(const std::vector<int>& assumptions = {}, int one_more = 0) const;
-  // Such a model: whether each variable from 1 to `variables` is true in it (entry 0 unused). Empty where there is none.
+  // Such a model: whether each variable from 1 to `variables` is true in it (entry 0 unused). Empty where there is
+  // none.
   std::vector<bool> model(const std::vector<int>& assumptions, int variables) const;
 
  private:

@@ -45,7 +45,8 @@ std::shared_ptr<const Problem> make_constraint(std::shared_ptr<const CompiledFor
   const auto drawn = known.draw(1, seeded(0));
   auto world = std::vector<std::int64_t>(formula->encoding.worlds.size(), kUnset);
   for (std::size_t place = 0; place < known.variables.size(); ++place) {
-    world[static_cast<std::size_t>(known.variables[place])] = drawn[0][static_cast<std::int64_t>(place)].item<std::int64_t>();
+    world[static_cast<std::size_t>(known.variables[place])] =
+        drawn[0][static_cast<std::int64_t>(place)].item<std::int64_t>();
   }
   auto problem = make_constraint(formula);
   if (!satisfies(*formula, world)) throw Error("constraint: no world satisfies it together with what is known");

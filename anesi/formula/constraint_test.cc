@@ -17,9 +17,7 @@ namespace anesi {
 namespace {
 
 // At most one of three lights, and the first or the last: two worlds of eight.
-Cnf lights() {
-  return {Encoding{.worlds = {{-1, 1}, {-2, 2}, {-3, 3}}}, 3, {{-1, -2}, {-1, -3}, {-2, -3}, {1, 3}}};
-}
+Cnf lights() { return {Encoding{.worlds = {{-1, 1}, {-2, 2}, {-3, 3}}}, 3, {{-1, -2}, {-1, -3}, {-2, -3}, {1, 3}}}; }
 
 // Variable 0 has three values (literals 1 to 3), variable 1 has two; not value 2 with value 1.
 Cnf mixed() {
@@ -74,7 +72,9 @@ TEST_P(Constraints, HaveTheEntropyOfTheirWorlds) {
   const auto direction = torch::randn(beliefs_.sizes(), seeded(3), torch::kFloat64) * (beliefs_ > 0);
   constexpr double kStep = 1e-6;
   const auto slope = (circuit_->entropy(beliefs_ + kStep * direction, outputs) -
-                      circuit_->entropy(beliefs_ - kStep * direction, outputs)).sum() / (2 * kStep);
+                      circuit_->entropy(beliefs_ - kStep * direction, outputs))
+                         .sum() /
+                     (2 * kStep);
   EXPECT_NEAR((variable.grad() * direction).sum().item<double>(), slope.item<double>(), 1e-4);
 }
 

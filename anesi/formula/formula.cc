@@ -11,8 +11,8 @@
 #include "anesi/core/error.h"
 #include "anesi/core/seeded.h"
 #include "anesi/exact/circuit_files.h"
-#include "anesi/formula/constraint.h"
 #include "anesi/exact/sat.h"
+#include "anesi/formula/constraint.h"
 #include "anesi/pruners/remembering_pruner.h"
 #include "anesi/pruners/sat_pruner.h"
 
@@ -113,7 +113,8 @@ class FormulaProblem final : public PointwiseProblem {
       output[0] = std::ranges::all_of(cnf_.clauses(), holds) ? kSatisfied : 0;
       return;
     }
-    for (std::size_t place = 0; place < told_clauses_.size(); ++place) output[place] = holds(told_clauses_[place]) ? 1 : 0;
+    for (std::size_t place = 0; place < told_clauses_.size(); ++place)
+      output[place] = holds(told_clauses_[place]) ? 1 : 0;
   }
 
  private:
@@ -171,7 +172,8 @@ std::vector<std::vector<int>> clauses_that_tell(const Dimacs& formula, const std
 std::vector<int> world_variables(const std::vector<bool>& shown, const std::vector<int>& told) {
   auto variables = told;
   for (const auto variable : told) {
-    if (variable < 1 || static_cast<std::size_t>(variable) >= shown.size() || !shown[static_cast<std::size_t>(variable)]) {
+    if (variable < 1 || static_cast<std::size_t>(variable) >= shown.size() ||
+        !shown[static_cast<std::size_t>(variable)]) {
       throw UsageError(fmt::format("told: there is no variable {} that the formula shows", variable));
     }
   }
@@ -196,7 +198,8 @@ std::vector<std::vector<int>> exactly_one_groups(const Dimacs& formula) {
   for (const auto& clause : formula.clauses) {
     auto members = clause;
     std::ranges::sort(members);
-    const bool free = std::ranges::all_of(members, [&](int literal) { return literal > 0 && !taken.contains(literal); });
+    const bool free =
+        std::ranges::all_of(members, [&](int literal) { return literal > 0 && !taken.contains(literal); });
     if (members.size() < 2 || !free) continue;
     bool exclusive = true;
     for (std::size_t first = 0; exclusive && first < members.size(); ++first) {
@@ -228,7 +231,8 @@ Cnf encoded(const Dimacs& formula, const FormulaOptions& options) {
         throw UsageError(fmt::format("definition: there is no variable {} to be an output", variable));
       }
       if (shown[static_cast<std::size_t>(variable)]) {
-        throw UsageError(fmt::format("definition: variable {} is shown, so it is of the world, not an output", variable));
+        throw UsageError(
+            fmt::format("definition: variable {} is shown, so it is of the world, not an output", variable));
       }
     }
     if (outputs.empty()) throw UsageError("definition: all variables are shown, and none is left to be an output");
@@ -248,7 +252,8 @@ Cnf encoded(const Dimacs& formula, const FormulaOptions& options) {
     cnf.add(std::move(one_is_true));
     for (const auto literal : clause) {
       if (!shown[static_cast<std::size_t>(std::abs(literal))]) {
-        throw UsageError(fmt::format("clauses: variable {} is not shown, so whether a clause holds is not known", std::abs(literal)));
+        throw UsageError(fmt::format("clauses: variable {} is not shown, so whether a clause holds is not known",
+                                     std::abs(literal)));
       }
       cnf.add({-literal, holds});
     }
@@ -262,15 +267,18 @@ std::shared_ptr<const Problem> formula_problem(const Dimacs& formula, const Form
   const auto shown = shown_of(formula);
   const bool solver = this_build().cadical;
   const bool hides = std::ranges::find(shown.begin() + 1, shown.end(), false) != shown.end();
-  if (hides && !solver) throw Error("formula: variables that are not shown need CaDiCaL, and anesi was built without it");
-  if (solver && !SatSolvers(formula.clauses).satisfiable()) throw Error("formula: it has no model, no world satisfies it");
+  if (hides && !solver)
+    throw Error("formula: variables that are not shown need CaDiCaL, and anesi was built without it");
+  if (solver && !SatSolvers(formula.clauses).satisfiable())
+    throw Error("formula: it has no model, no world satisfies it");
   if (hides) {
     const Definitions definitions(formula, shown);
     for (int variable = 1; variable <= formula.variables; ++variable) {
       if (!shown[static_cast<std::size_t>(variable)] && !definitions.defines(variable)) {
-        throw Error(fmt::format("formula: variable {} is not shown, and those that are do not define it: a world would "
-                                "have several outputs, or be counted several times",
-                                variable));
+        throw Error(
+            fmt::format("formula: variable {} is not shown, and those that are do not define it: a world would "
+                        "have several outputs, or be counted several times",
+                        variable));
       }
     }
   }
@@ -321,7 +329,8 @@ std::shared_ptr<const Problem> read_formula_problem(const std::filesystem::path&
   const auto ending = file.extension();
   if (ending != ".nnf" && ending != ".ddnnf" && ending != ".sdd") return formula_problem(read_dimacs(file), options);
   if (options.as != FormulaAs::kConstraint) {
-    throw UsageError(fmt::format("{}: a circuit is a constraint; it has no clauses and defines nothing", file.string()));
+    throw UsageError(
+        fmt::format("{}: a circuit is a constraint; it has no clauses and defines nothing", file.string()));
   }
   CompiledFormula formula{ending == ".sdd" ? read_sdd(file) : read_nnf(file), {}};
   const std::vector<bool> shown(static_cast<std::size_t>(formula.circuit.variables()) + 1, true);

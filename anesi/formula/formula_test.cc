@@ -27,8 +27,7 @@ std::string complaint(const std::function<void()>& attempt) {
 }
 
 // One of three colours; a switch that is on for red alone.
-constexpr const char* kColours =
-    "p cnf 4 6\n1 2 3 0\n-1 -2 0\n-1 -3 0\n-2 -3 0\n-1 4 0\n1 -4 0\n";
+constexpr const char* kColours = "p cnf 4 6\n1 2 3 0\n-1 -2 0\n-1 -3 0\n-2 -3 0\n-1 4 0\n1 -4 0\n";
 
 TEST(Formula, VariablesOfWhichExactlyOneHoldsAreOne) {
   EXPECT_EQ(exactly_one_groups(formula(kColours)), (std::vector<std::vector<int>>{{1, 2, 3}}));
@@ -54,8 +53,8 @@ TEST(Formula, TellsTheTruthOfItsClauses) {
 
 TEST(Formula, DefinesOutputs) {
   if (!this_build().cadical) GTEST_SKIP() << "built without CaDiCaL";
-  const auto problem = formula_problem(formula(std::string(kColours) + "c p show 1 2 3 0\n"),
-                                       {.as = FormulaAs::kDefinition});
+  const auto problem =
+      formula_problem(formula(std::string(kColours) + "c p show 1 2 3 0\n"), {.as = FormulaAs::kDefinition});
   EXPECT_EQ(problem->worlds().domains(), std::vector<std::int64_t>{3});
   EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{0})[0], 1);
   EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{2})[0], 0);
@@ -86,8 +85,9 @@ TEST(Formula, HiddenVariablesCountOnce) {
   const auto problem =
       formula_problem(formula("p cnf 3 5\nc p show 1 2 0\n-3 1 2 0\n-3 -1 -2 0\n3 -1 2 0\n3 1 -2 0\n3 0\n"));
   const auto beliefs = torch::full({1, 2, 2}, 0.5, torch::kFloat64);
-  EXPECT_NEAR(make_circuit_inference(*problem)->log_prob(beliefs, torch::ones({1, 1}, torch::kInt64)).exp().item<double>(),
-              0.5, 1e-12);
+  EXPECT_NEAR(
+      make_circuit_inference(*problem)->log_prob(beliefs, torch::ones({1, 1}, torch::kInt64)).exp().item<double>(), 0.5,
+      1e-12);
   EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{1, 0})[0], 1);
   EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{1, 1})[0], 0);
 }
@@ -119,7 +119,8 @@ TEST(Formula, CountsAsEnumerationDoes) {
       } catch (const Error&) {
         continue;  // no model
       }
-      const auto beliefs = toys::random_beliefs(5, problem->worlds(), 1, seeded(seed + static_cast<std::uint64_t>(round)));
+      const auto beliefs =
+          toys::random_beliefs(5, problem->worlds(), 1, seeded(seed + static_cast<std::uint64_t>(round)));
       const auto outputs = as == FormulaAs::kConstraint ? torch::ones({5, 1}, torch::kInt64)
                                                         : problem->apply(most_likely_worlds(beliefs));
       EXPECT_TRUE(torch::allclose(make_circuit_inference(*problem)->log_prob(beliefs, outputs),
@@ -135,8 +136,9 @@ TEST(Formula, IsReadFromFilesOfOtherTools) {
   const auto problem = read_formula_problem(file);
   EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{0, 1})[0], 1);
   EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{0, 0})[0], 0);
-  EXPECT_NE(complaint([&] { read_formula_problem(file, {.as = FormulaAs::kClauses}); }).find("a circuit is a constraint"),
-            std::string::npos);
+  EXPECT_NE(
+      complaint([&] { read_formula_problem(file, {.as = FormulaAs::kClauses}); }).find("a circuit is a constraint"),
+      std::string::npos);
 }
 
 }  // namespace

@@ -156,6 +156,11 @@ Exercise Exercise::rows(std::int64_t begin, std::int64_t end) const {
 }
 
 double AmortizedLoss::update(const Rate& rate, const torch::Tensor& more) {
+  if (matches_ && options_.policy == Policy::kSolutions) {
+    if (!solutions_) solutions_.emplace(problem_);
+    const auto drawn = solutions_->draw(options_.samples, generator_);
+    return update_on({drawn.beliefs.to(type_), drawn.worlds, drawn.outputs}, rate);
+  }
   prior_->fit();
   auto [beliefs, worlds] = prior_->sample_with_worlds(options_.samples, generator_);
   beliefs = beliefs.to(type_);
@@ -230,9 +235,12 @@ torch::Tensor AmortizedLoss::on_policy_loss(const Exercise& exercise) {
   const auto guesses = (log_p - w.log_prob).detach().view({-1, many});
   const auto pooled = guesses.logsumexp(1) - std::log(static_cast<double>(many));
   const auto possible = pooled.isfinite();
-  const auto of_prediction = torch::where(possible, y.log_prob - pooled.masked_fill(possible.logical_not(), 0),
-                                          torch::zeros_like(pooled)).square().mean();
-  return of_prediction + squared_log_ratio(w.log_prob + each(pooled.masked_fill(possible.logical_not(), 0)), log_p).mean();
+  const auto of_prediction =
+      torch::where(possible, y.log_prob - pooled.masked_fill(possible.logical_not(), 0), torch::zeros_like(pooled))
+          .square()
+          .mean();
+  return of_prediction +
+         squared_log_ratio(w.log_prob + each(pooled.masked_fill(possible.logical_not(), 0)), log_p).mean();
 }
 
 torch::Tensor AmortizedLoss::q_loss(const Exercise& exercise) {
@@ -243,6 +251,12 @@ torch::Tensor AmortizedLoss::q_loss(const Exercise& exercise) {
     return -traced.values.mean() - options_.trace_weight * traced.trace.mean();
   }
   auto& explain = *model_.explanation;
+  if (options_.policy == Policy::kSolutions) {
+    // The worlds are distributed as they should be, so that likelihood teaches; then each says what q(y|P) should be.
+    const auto of_worlds = log_prob(explain, {beliefs, outputs, given}, worlds, pruning_.get());
+    const auto of_outputs = world_log_prob(beliefs, worlds) - of_worlds.detach();
+    return squared_log_ratio(prediction(exercise.context(), outputs), of_outputs).mean() - of_worlds.mean();
+  }
   torch::Tensor loss = torch::zeros({}, beliefs.options());
   if (options_.matching == Matching::kForwardKl || options_.policy != Policy::kOn) {
     const auto log_prediction = prediction(exercise.context(), outputs);
@@ -305,7 +319,8 @@ double AmortizedLoss::update_on(const Exercise& all, const Rate& rate) {
 }
 
 void AmortizedLoss::join(Partners partners) {
-  if (!partners.alone() && matches_ && options_.policy != Policy::kOff) {
+  const bool own = options_.policy == Policy::kOn || options_.policy == Policy::kBoth;
+  if (!partners.alone() && matches_ && own) {
     throw UsageError(
         "q.policy: several processes can only learn from the prior's worlds, not from q's own; set it to off");
   }

@@ -7,15 +7,17 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "anesi/core/known_variables.h"
 #include "anesi/core/problem.h"
 #include "anesi/losses/loss.h"
 #include "anesi/losses/partners.h"
+#include "anesi/losses/solutions.h"
 #include "anesi/models/inference_model.h"
-#include "anesi/models/sample.h"
 #include "anesi/models/prune.h"
+#include "anesi/models/sample.h"
 #include "anesi/optimize/adam.h"
 #include "anesi/options/option_table.h"
 #include "anesi/priors/prior.h"
@@ -28,8 +30,8 @@ constexpr std::array<std::string_view, 3> names_of(Variant) { return {"predict",
 enum class Matching { kJoint, kForwardKl };
 constexpr std::array<std::string_view, 2> names_of(Matching) { return {"joint", "forward_kl"}; }
 
-enum class Policy { kOff, kOn, kBoth };
-constexpr std::array<std::string_view, 3> names_of(Policy) { return {"off", "on", "both"}; }
+enum class Policy { kOff, kOn, kBoth, kSolutions };
+constexpr std::array<std::string_view, 4> names_of(Policy) { return {"off", "on", "both", "solutions"}; }
 
 enum class Precision { kF32, kBf16 };
 constexpr std::array<std::string_view, 2> names_of(Precision) { return {"f32", "bf16"}; }
@@ -57,9 +59,10 @@ struct AmortizedOptions {
         "sampled output values that go through q at once, so that its activations stay in the caches; 0: all. Changes "
         "results by rounding alone, and what is drawn where q's own samples are learned from");
     table.add("perceived", perceived, "learn from the beliefs that perception emits too, beside those of the prior");
-    table.add("soften", soften, {0, 1},
-              "mix those beliefs with the uniform one, by a share between 0 and this drawn for each, so that q learns of "
-              "doubt where perception has none left");
+    table.add(
+        "soften", soften, {0, 1},
+        "mix those beliefs with the uniform one, by a share between 0 and this drawn for each, so that q learns of "
+        "doubt where perception has none left");
     table.add("given", given,
               "where c is told something besides the world (a path's ends), tell it something random for each sampled "
               "world; false: always the same");
@@ -67,7 +70,10 @@ struct AmortizedOptions {
     table.add(
         "matching", matching,
         "how an explanation model learns: by the paper's joint matching, or by maximum likelihood of sampled worlds");
-    table.add("policy", policy, "where joint matching takes its worlds from: the prior's beliefs, q itself, or both");
+    table.add(
+        "policy", policy,
+        "where joint matching takes its worlds from: the prior's beliefs, q itself, or both; or, where all labels "
+        "are about one output that few worlds give, solutions under the pruner, with beliefs around them");
     table.add("worlds", worlds, {1, 10000},
               "worlds that q draws of each belief where it learns from its own: with several, explanations are matched "
               "with each other and the prediction with their mean, which is less noisy");
@@ -141,6 +147,7 @@ class AmortizedLoss final : public Loss {
   Adam optimizer_;
   at::Generator generator_;
   Partners partners_;
+  std::optional<Solutions> solutions_;  // where they are learned from
   torch::ScalarType type_ = torch::kFloat32;
 };
 

@@ -18,9 +18,10 @@ class ExactLoss final : public Loss {
     if (observations.given.defined()) throw UsageError("the exact loss cannot be told anything besides the world");
     const auto log_probs = observed_log_prob(exact_, beliefs, observations);
     if (const auto impossible = log_probs.isneginf(); impossible.any().item<bool>()) {
-      throw Error(fmt::format("training: the label of example {} of a batch is impossible: no world that perception "
-                              "gives any probability agrees with it",
-                              impossible.nonzero()[0][0].item<std::int64_t>()));
+      throw Error(
+          fmt::format("training: the label of example {} of a batch is impossible: no world that perception "
+                      "gives any probability agrees with it",
+                      impossible.nonzero()[0][0].item<std::int64_t>()));
     }
     return -log_probs.mean();
   }

@@ -28,13 +28,15 @@ ANESI_LOSS("exact", LossEntry{.summary = "through exact inference, where the pro
 ANESI_LOSS("rloo", LossEntry{.summary = "by drawing worlds and applying c: REINFORCE with a leave-one-out baseline",
                              .through_q = false,
                              .make = make_rloo});
-ANESI_LOSS("semantic",
-           LossEntry{.summary = "a network's own loss of labelled worlds, with the semantic loss and its entropy form beside it",
-                     .exact = true,
-                     .make = [](const LossParts& parts) -> std::unique_ptr<Loss> {
-                       return std::make_unique<SemanticLoss>(make_exact(*parts.problem, parts.options.exact),
-                                                             parts.options.semantic);
-                     }});
+ANESI_LOSS(
+    "semantic",
+    LossEntry{
+        .summary = "a network's own loss of labelled worlds, with the semantic loss and its entropy form beside it",
+        .exact = true,
+        .make = [](const LossParts& parts) -> std::unique_ptr<Loss> {
+          return std::make_unique<SemanticLoss>(make_exact(*parts.problem, parts.options.exact),
+                                                parts.options.semantic);
+        }});
 ANESI_LOSS("amortized+rloo", LossEntry{.summary = "through q and by drawing worlds at once",
                                        .learns_q = true,
                                        .make = [](const LossParts& parts) {

@@ -11,14 +11,14 @@ namespace anesi {
 // Shares are from 0 to 1; NaN where they mean nothing.
 struct Evaluation {
   std::int64_t examples = 0;
-  double symbolic = 0;                 // c(argmax p(w|P)) is the label
-  double neural = 0;                   // the most likely output of q, by beam search, is the label
-  double per_variable = 0;             // world variables read right, where the true worlds are known
-  double nll = 0;                      // mean of -log q(label|P)
-  double ece = 0;                      // expected calibration error of the neural prediction's probability, 15 bins
-  std::optional<double> explanation;   // world variables right in the most probable explanation of the prediction
-  std::optional<double> satisfied;     // sampled explanations that give the predicted output
-  std::int64_t sampled = 0;            // how many were sampled
+  double symbolic = 0;                // c(argmax p(w|P)) is the label
+  double neural = 0;                  // the most likely output of q, by beam search, is the label
+  double per_variable = 0;            // world variables read right, where the true worlds are known
+  double nll = 0;                     // mean of -log q(label|P)
+  double ece = 0;                     // expected calibration error of the neural prediction's probability, 15 bins
+  std::optional<double> explanation;  // world variables right in the most probable explanation of the prediction
+  std::optional<double> satisfied;    // sampled explanations that give the predicted output
+  std::int64_t sampled = 0;           // how many were sampled
   // Where labels are worlds, under a constraint: how the most likely world of each belief does, and the most probable
   // one that gives the label's output.
   struct Structured {
@@ -27,8 +27,9 @@ struct Evaluation {
     double satisfied = 0;     // the world gives the label's output
   };
   std::optional<Structured> believed, constrained;
-  std::optional<double> decided;       // whether the output holds, by score and threshold, is what the label says
-  double accuracy = 0;                 // the headline: one of symbolic, neural, decided and the exact matches above, by the predictor's options
+  std::optional<double> decided;  // whether the output holds, by score and threshold, is what the label says
+  double accuracy =
+      0;  // the headline: one of symbolic, neural, decided and the exact matches above, by the predictor's options
   std::optional<double> ms_per_query;  // one example from input to neural prediction, batch of one
 };
 

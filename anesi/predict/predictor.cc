@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "anesi/core/asked_output.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/pruner.h"
@@ -15,7 +16,6 @@
 #include "anesi/exact/automaton.h"
 #include "anesi/models/beam.h"
 #include "anesi/models/sample.h"
-#include "anesi/core/asked_output.h"
 #include "anesi/pruners/learned_pruning.h"
 #include "anesi/search/propagation.h"
 

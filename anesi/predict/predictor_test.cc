@@ -7,6 +7,7 @@
 #include <cmath>
 #include <thread>
 
+#include "anesi/core/asked_output.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/given.h"
@@ -16,7 +17,6 @@
 #include "anesi/exact/enumerate.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/models/architecture.h"
-#include "anesi/core/asked_output.h"
 #include "anesi/predict/renaming.h"
 #include "anesi/testing/lookup.h"
 #include "anesi/testing/message_of.h"

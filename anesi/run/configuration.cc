@@ -136,8 +136,8 @@ Task Configuration::make_task(TaskContext context) const {
 
 bool Configuration::discovers(const Problem& problem) const {
   if (!loss_entry().exact) return loss_entry().through_q && q.architecture == kAutoArchitecture;
-  return exact.method == ExactMethod::kAuto && problem.facts().find<Automaton>() == nullptr &&
-         !has_formula(problem) && problem.worlds().points() > kMostWorldsEnumerated;
+  return exact.method == ExactMethod::kAuto && problem.facts().find<Automaton>() == nullptr && !has_formula(problem) &&
+         problem.worlds().points() > kMostWorldsEnumerated;
 }
 
 InferenceModel Configuration::make_model(const Problem& problem, const std::string& architecture) const {

@@ -153,7 +153,8 @@ nlohmann::ordered_json to_json(const Evaluation& evaluation) {
   json["ece"] = evaluation.ece;
   const auto structured = [](const std::optional<Evaluation::Structured>& score) -> nlohmann::ordered_json {
     if (!score) return {};
-    return {{"exact_match", score->exact_match}, {"per_variable", score->per_variable}, {"satisfied", score->satisfied}};
+    return {
+        {"exact_match", score->exact_match}, {"per_variable", score->per_variable}, {"satisfied", score->satisfied}};
   };
   json["believed"] = structured(evaluation.believed);
   json["constrained"] = structured(evaluation.constrained);

@@ -113,8 +113,7 @@ Predictor Training::predictor_with(const std::shared_ptr<Perception>& perception
     decision = Decision{.by = *by, .limits = options.limits};
     decision->fit(*task_.problem, *learner_->model.prediction, *perception, data_.held_out());
   }
-  const bool prunes =
-      configuration_.q.amortized.prunes() || options.prune || options.decide == Decide::kConstrained;
+  const bool prunes = configuration_.q.amortized.prunes() || options.prune || options.decide == Decide::kConstrained;
   return Predictor({.problem = learner_->problem,  // with the memory as it is now
                     .perception = perception,
                     .model = learner_->model,

@@ -10,10 +10,10 @@
 namespace anesi {
 
 struct StepPlan {
-  Rate rate;                          // of perception
-  std::optional<Rate> q_rate = {};    // empty: q stays as it is
-  bool perception_learns = true;      // false: only q does
-  bool augment = false;               // whether inputs are changed at random first
+  Rate rate;                                            // of perception
+  std::optional<Rate> q_rate = {};                      // empty: q stays as it is
+  bool perception_learns = true;                        // false: only q does
+  bool augment = false;                                 // whether inputs are changed at random first
   double smoothing = 0, entropy = 0, label_weight = 0;  // weights of what is added to the loss; see TrainOptions
 };
 

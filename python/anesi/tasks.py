@@ -3,7 +3,7 @@
 Example:
     >>> import anesi
     >>> sorted(anesi.tasks.names())[:2]
-    ['formula', 'mnist-add']
+    ['cnf', 'formula']
 """
 
 from __future__ import annotations

@@ -9,11 +9,11 @@
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
 #include "anesi/discover/drawing.h"
-#include "anesi/formula/formula.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/exact/circuit_inference.h"
 #include "anesi/exact/cnf.h"
 #include "anesi/exact/enumerate.h"
+#include "anesi/formula/formula.h"
 #include "anesi/perception/pooled_relu.h"
 #include "anesi/run/load_run.h"
 #include "core.h"
@@ -136,26 +136,26 @@ FormulaOptions formula_options(const std::string& as, const std::vector<int>& ou
 }
 
 // A formula as knowledge: from a file, or from clauses as text in DIMACS.
-std::unique_ptr<Core> make_formula_core(const std::optional<std::string>& path, const std::string& text,
+std::shared_ptr<Core> make_formula_core(const std::optional<std::string>& path, const std::string& text,
                                         const FormulaOptions& options, std::int64_t given,
                                         const std::string& architecture, const std::vector<std::string>& settings,
                                         std::uint64_t seed, const py::object& say, const py::object& chosen) {
   const auto choice = choice_from(chosen);
   auto speak = say_to(say);
   const py::gil_scoped_release release;
-  const auto problem = path ? read_formula_problem(*path, options)
-                            : formula_problem(parse_dimacs(text, "clauses"), options);
+  const auto problem =
+      path ? read_formula_problem(*path, options) : formula_problem(parse_dimacs(text, "clauses"), options);
   // Where no circuit compiles and worlds are many, q learns to explain under the solver.
   std::vector<std::string> told;
   auto chosen_architecture = architecture;
-  const bool exact = problem->facts().find<CompiledFormula>() != nullptr ||
-                     problem->worlds().points() <= kMostWorldsEnumerated;
+  const bool exact =
+      problem->facts().find<CompiledFormula>() != nullptr || problem->worlds().points() <= kMostWorldsEnumerated;
   if (!exact && architecture.empty() && options.as == FormulaAs::kConstraint) {
     chosen_architecture = "graph";
     told = {"q.variant=prune", "q.policy=on", "q.samples=64", "q.perceived=true", "q.pretrain=100"};
   }
   told.insert(told.end(), settings.begin(), settings.end());
-  return std::make_unique<Core>(problem, given, chosen_architecture, told, seed, std::move(speak), choice,
+  return std::make_shared<Core>(problem, given, chosen_architecture, told, seed, std::move(speak), choice,
                                 std::vector<std::int64_t>{}, let_signals_in);
 }
 

@@ -73,6 +73,13 @@ class Examples(unittest.TestCase):
         self.assertIn("of 1,000 drawn, 1000 add up", text)
         self.assertTrue(text.endswith("15, once the second digit is 3: 0.40\n"), text)
 
+    def test_08_constraints(self):
+        text = self.printed("08_constraints.py")
+        self.assertRegex(text, r"a network alone +[\d.]+ % of trays right, +\d?\d\.\d % possible")
+        alone = self.figure(r"a network alone +([\d.]+) %", text)
+        learned = self.figure(r"learned under it too +([\d.]+) % of trays right, 100\.0 % possible\n$", text)
+        self.assertGreater(learned, alone)
+
     def test_04_refinement(self):
         text = self.printed("04_refinement.py", "--digits", "2", "--examples", "2000", "--epochs", "2")
         self.assertGreater(self.figure(r"ExplainedLabels\(2000 of 2000 labels\): ([\d.]+) %", text), 95)

@@ -12,8 +12,8 @@
 #include "anesi/core/rows.h"
 #include "anesi/core/seeded.h"
 #include "anesi/data/structured_examples.h"
-#include "anesi/formula/constraint.h"
 #include "anesi/exact/exact_model.h"
+#include "anesi/formula/constraint.h"
 #include "anesi/formula/formula.h"
 #include "anesi/io/npy.h"
 #include "anesi/models/sample.h"
@@ -40,13 +40,16 @@ struct CnfOptions {
   StructuredOptions structured = {};
 
   void describe(OptionTable& table) {
-    table.add("knowledge", knowledge, {}, "the formula: a file in DIMACS (.cnf), or a circuit (.nnf, .sdd); empty: a small one of what goes together "
-              "on a tray");
+    table.add(
+        "knowledge", knowledge, {},
+        "the formula: a file in DIMACS (.cnf), or a circuit (.nnf, .sdd); empty: a small one of what goes together "
+        "on a tray");
     table.add("as", as,
               "what the formula is: a constraint that labels satisfy; clauses whose truth is the output; or the "
               "definition of outputs by the variables that it shows");
-    table.add("outputs", outputs, {},
-              "variables of a definition that are outputs, with spaces or commas between; empty: all that are not shown");
+    table.add(
+        "outputs", outputs, {},
+        "variables of a definition that are outputs, with spaces or commas between; empty: all that are not shown");
     table.add("seconds", seconds, {0, 1000000}, "for compiling the formula; 0: do not");
     table.add("examples", examples, {10, 10000000}, "to make up where there are no data");
     table.add("noise", noise, {0, 1000}, "of what perception is shown then");
@@ -79,7 +82,8 @@ struct Table {
 };
 
 Table read_table(const std::filesystem::path& directory, const Problem& problem, bool constrained) {
-  Table table{read_npy(directory / "inputs.npy").to(torch::kFloat32), read_npy(directory / "labels.npy").to(torch::kInt64)};
+  Table table{read_npy(directory / "inputs.npy").to(torch::kFloat32),
+              read_npy(directory / "labels.npy").to(torch::kInt64)};
   const auto& wanted = constrained ? problem.worlds() : problem.outputs();
   if (table.labels.dim() == 1) table.labels = table.labels.unsqueeze(1);
   if (table.inputs.dim() != 2 || table.labels.dim() != 2 || table.inputs.size(0) != table.labels.size(0)) {
@@ -98,7 +102,8 @@ Table read_table(const std::filesystem::path& directory, const Problem& problem,
 }
 
 // Worlds at random; such as satisfy a constraint, where it is one.
-torch::Tensor draw_worlds(const Problem& problem, bool constrained, std::int64_t count, const at::Generator& generator) {
+torch::Tensor draw_worlds(const Problem& problem, bool constrained, std::int64_t count,
+                          const at::Generator& generator) {
   const auto beliefs = uniform_beliefs(count, problem.worlds());
   if (!constrained) return sample_worlds(beliefs, generator);
   const auto wanted = torch::full({count, 1}, kSatisfied, torch::kInt64);
@@ -152,20 +157,19 @@ Task make_cnf(const CnfOptions& options, const TaskContext& context) {
     const auto inputs = read_npy(*context.data / "inputs.npy");
     features = inputs.dim() == 2 ? inputs.size(1) : 1;
   }
-  return Task{.problem = problem,
-              .make_perception =
-                  [network = options.network, features, space = problem->worlds()] {
-                    return std::make_shared<TabularMlp>(features, space, network);
-                  },
-              .load =
-                  [=] {
-                    const auto table = from_files ? read_table(*context.data, *problem, constrained)
-                                                  : make_table(*problem, constrained, options, context.seed);
-                    const std::string origin = from_files ? "inputs.npy" : "generated";
-                    return constrained ? split_structured(table.inputs, table.labels, 0, options.structured,
-                                                          context.seed, origin)
-                                       : split_outputs(table, context.seed, origin);
-                  }};
+  return Task{
+      .problem = problem,
+      .make_perception = [network = options.network, features,
+                          space = problem->worlds()] { return std::make_shared<TabularMlp>(features, space, network); },
+      .load =
+          [=] {
+            const auto table = from_files ? read_table(*context.data, *problem, constrained)
+                                          : make_table(*problem, constrained, options, context.seed);
+            const std::string origin = from_files ? "inputs.npy" : "generated";
+            return constrained
+                       ? split_structured(table.inputs, table.labels, 0, options.structured, context.seed, origin)
+                       : split_outputs(table, context.seed, origin);
+          }};
 }
 
 const std::vector<Preset> kCnfPresets{
@@ -184,8 +188,8 @@ const std::vector<Preset> kCnfPresets{
      {"q.architecture=auto", "train.keep=best", "train.epochs=30", "train.batch=32", "train.lr=0.001"}},
 };
 
-ANESI_TASK("cnf", "a formula of your own: constraints, clauses or definitions in DIMACS, or a compiled circuit", CnfOptions,
-           kCnfPresets, make_cnf);
+ANESI_TASK("cnf", "a formula of your own: constraints, clauses or definitions in DIMACS, or a compiled circuit",
+           CnfOptions, kCnfPresets, make_cnf);
 
 }  // namespace
 }  // namespace anesi

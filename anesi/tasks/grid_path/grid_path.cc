@@ -109,7 +109,8 @@ Task make_grid_path(const GridPathOptions& options, const TaskContext& context) 
                   [grid, options, context] {
                     const auto file = context.data ? *context.data / "grid4-paths.csv" : std::filesystem::path();
                     const bool published = options.side == kPublishedSide && std::filesystem::exists(file);
-                    if (!published && context.say) context.say("no published paths there: making some of the same kind");
+                    if (!published && context.say)
+                      context.say("no published paths there: making some of the same kind");
                     const auto data = published ? read_paths(file, grid) : make_paths(grid, kGenerated, context.seed);
                     const auto [inputs, worlds] = reordered(data, grid);
                     return split_structured(inputs, worlds, grid.vertices, options.structured, context.seed,

@@ -44,7 +44,8 @@ std::vector<int> numbers_of(std::string_view text, std::size_t limit, const std:
 
 class Rows {
  public:
-  explicit Rows(const Graph& graph) : vertices_(graph.vertices), edges_(static_cast<std::int64_t>(graph.edges.size())) {}
+  explicit Rows(const Graph& graph)
+      : vertices_(graph.vertices), edges_(static_cast<std::int64_t>(graph.edges.size())) {}
 
   void add(const std::vector<int>& removed, int source, int target, const std::vector<int>& path) {
     const auto start = inputs_.size();

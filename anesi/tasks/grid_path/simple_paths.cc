@@ -26,7 +26,9 @@ struct Frontier {
 
 constexpr int kInside = -1, kFinished = -2;
 
-bool is_end(const Frontier& frontier, int vertex) { return std::ranges::find(frontier.ends, vertex) != frontier.ends.end(); }
+bool is_end(const Frontier& frontier, int vertex) {
+  return std::ranges::find(frontier.ends, vertex) != frontier.ends.end();
+}
 
 using Next = std::optional<Frontier>;  // empty: no path comes of it
 
@@ -82,8 +84,8 @@ bool hopeless(const Frontier& frontier) {
 // One variable to decide, and the vertices that have been passed after that.
 struct Step {
   int variable;
-  int vertex = -1;             // enters the frontier; -1: the step is of an edge
-  int from = -1, to = -1;      // of an edge
+  int vertex = -1;         // enters the frontier; -1: the step is of an edge
+  int from = -1, to = -1;  // of an edge
   std::vector<int> passed = {};
 };
 

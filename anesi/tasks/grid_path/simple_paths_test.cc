@@ -59,9 +59,7 @@ TEST(SimplePaths, AreThoseThatAWalkFinds) {
   EXPECT_EQ(simple_path_circuit(grid_graph(4, 4)).models(), 14248);
 }
 
-TEST(SimplePaths, OfALargerGridAreCountedToo) {
-  EXPECT_EQ(simple_path_circuit(grid_graph(5, 5)).models(), 1530196);
-}
+TEST(SimplePaths, OfALargerGridAreCountedToo) { EXPECT_EQ(simple_path_circuit(grid_graph(5, 5)).models(), 1530196); }
 
 TEST(PathData, IsReadAsItWasPublished) {
   const TemporaryDirectory directory;
@@ -90,7 +88,8 @@ TEST(PathData, IsMadeOfTheSameKind) {
   const auto circuit = simple_path_circuit(graph);
   for (std::int64_t row = 0; row < 50; ++row) {
     std::vector<bool> bits;
-    for (std::int64_t place = 0; place < data.worlds.size(1); ++place) bits.push_back(data.worlds[row][place].item<int>() == 1);
+    for (std::int64_t place = 0; place < data.worlds.size(1); ++place)
+      bits.push_back(data.worlds[row][place].item<int>() == 1);
     EXPECT_TRUE(accepts(circuit, bits));
   }
   EXPECT_TRUE(torch::equal(make_paths(graph, 50, 1).worlds, data.worlds));

@@ -75,9 +75,7 @@ class RankingRows {
     add_matrix(ranking, kShown, inputs_);
     add_matrix(ranking, kAsked, worlds_);
   }
-  Rankings rankings() const {
-    return {torch::tensor(inputs_).view({-1, 36}), torch::tensor(worlds_).view({-1, 16})};
-  }
+  Rankings rankings() const { return {torch::tensor(inputs_).view({-1, 36}), torch::tensor(worlds_).view({-1, 16})}; }
 
  private:
   // [kind][rank among these kinds]
@@ -185,7 +183,8 @@ Task make_preference(const PreferenceOptions& options, const TaskContext& contex
   return Task{
       .problem = make_constraint(
           std::make_shared<CompiledFormula>(CompiledFormula{permutation_circuit(4), std::move(encoding)})),
-      .make_perception = [network = options.network] { return std::make_shared<TabularMlp>(36, Space::uniform(16, 2), network); },
+      .make_perception =
+          [network = options.network] { return std::make_shared<TabularMlp>(36, Space::uniform(16, 2), network); },
       .load =
           [options, context] {
             const auto file = context.data ? *context.data / "sushi.soc" : std::filesystem::path();

@@ -4,11 +4,11 @@
 
 #include <cmath>
 
+#include "anesi/core/asked_output.h"
 #include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/exact/cnf.h"
 #include "anesi/models/variable_pairs.h"
-#include "anesi/core/asked_output.h"
 #include "anesi/predict/renaming.h"
 #include "anesi/pruners/sat_pruner.h"
 

@@ -1,0 +1,117 @@
+"""Knowledge that is a formula: constraints, clauses, definitions; files of other tools; what cannot be."""
+
+import itertools
+import pathlib
+import tempfile
+import unittest
+
+import torch
+
+import anesi
+
+
+def quiet(formula, *arguments, **options):
+    return anesi.Knowledge.from_cnf(formula, *arguments, verbose=False, **options)
+
+
+class Constraints(unittest.TestCase):
+    def setUp(self):
+        # 1 implies 2; not both 2 and 3.
+        self.clauses = [[-1, 2], [-2, -3]]
+        self.know = quiet(self.clauses)
+        self.logits = torch.randn(6, 3, 2, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
+        self.allowed = [
+            world
+            for world in itertools.product([0, 1], repeat=3)
+            if (not world[0] or world[1]) and not (world[1] and world[2])
+        ]
+
+    def weights(self):
+        beliefs = self.logits.log_softmax(2)
+        return torch.stack([sum(beliefs[:, i, v] for i, v in enumerate(world)) for world in self.allowed], 1)
+
+    def test_the_loss_of_labels_is_their_conditional_likelihood(self):
+        labels = torch.tensor([self.allowed[i % len(self.allowed)] for i in range(6)])
+        picked = self.weights().log_softmax(1)[torch.arange(6), torch.arange(6) % len(self.allowed)]
+        self.assertAlmostEqual(self.know.loss(self.logits, worlds=labels).item(), -picked.mean().item(), places=9)
+
+    def test_without_labels_it_is_the_semantic_loss(self):
+        self.assertAlmostEqual(
+            self.know.loss(self.logits).item(), -self.weights().logsumexp(1).mean().item(), places=9
+        )
+
+    def test_some_labels_may_be_missing(self):
+        labels = torch.full((6, 3), -1)
+        labels[0] = torch.tensor(self.allowed[1])
+        expected = -self.weights().logsumexp(1)
+        expected[0] = -self.weights().log_softmax(1)[0, 1]
+        self.assertAlmostEqual(self.know.loss(self.logits, worlds=labels).item(), expected.mean().item(), places=9)
+
+    def test_predictions_keep_the_rules(self):
+        found = self.know.most_probable(self.logits).worlds
+        best = [list(self.allowed[i]) for i in self.weights().argmax(1).tolist()]
+        self.assertEqual(found.tolist(), best)
+        drawn = self.know.sample(self.logits, count=50, seed=1).reshape(-1, 3)
+        self.assertTrue(all(tuple(world) in self.allowed for world in drawn.tolist()))
+
+    def test_what_is_given_is_part_of_the_constraint(self):
+        know = quiet(self.clauses, given=[2])
+        self.assertEqual((know.worlds, know.given), ([2, 2], [2]))
+        given = torch.tensor([[1]] * 6)
+        found = know.most_probable(self.logits[:, [0, 2]], given=given).worlds
+        self.assertTrue((found[:, 1] == 0).all(), "2 holds, so 3 does not")
+        with self.assertRaisesRegex(ValueError, "impossible|contradicts|no world|rules out"):
+            know.loss(self.logits[:, [0, 2]], worlds=torch.tensor([[0, 1]] * 6), given=given)
+
+    def test_gradients_reach_the_logits(self):
+        logits = self.logits.clone().requires_grad_()
+        self.assertTrue(torch.autograd.gradcheck(lambda x: self.know.loss(x), (logits,)))
+        labels = torch.tensor([self.allowed[0]] * 6)
+        self.assertTrue(torch.autograd.gradcheck(lambda x: self.know.loss(x, worlds=labels), (logits,)))
+
+
+class OtherForms(unittest.TestCase):
+    colours = [[1, 2, 3], [-1, -2], [-1, -3], [-2, -3], [-1, 4], [1, -4]]  # 4 holds where 1 does
+
+    def test_groups_become_one_variable(self):
+        self.assertEqual(quiet(self.colours).worlds, [3, 2])
+
+    def test_clauses_tell_their_truth(self):
+        know = quiet(self.colours, "clauses")
+        self.assertEqual(know.function(torch.tensor([[0, 0], [1, 1]])).tolist(), [[0, 1], [1, 0]])
+
+    def test_a_definition_defines(self):
+        know = quiet(self.colours, "definition", shown=[1, 2, 3])
+        self.assertEqual(know.function(torch.tensor([[0], [1], [2]])).tolist(), [[1], [0], [0]])
+        predicted = know.predict(torch.tensor([[[3.0, 0.0, 0.0]]]))
+        self.assertEqual(predicted.outputs.tolist(), [[1]])
+
+    def test_files_of_other_tools_are_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            circuit = pathlib.Path(folder) / "either.nnf"
+            circuit.write_text("nnf 5 4 2\nL 1\nL -1\nL 2\nA 2 1 2\nO 1 2 0 3\n")
+            self.assertEqual(quiet(circuit).most_probable(torch.tensor([[[1.0, 0.0], [0.5, 0.0]]])).worlds.tolist(), [[0, 1]])
+            formula = pathlib.Path(folder) / "either.cnf"
+            formula.write_text("p cnf 2 1\n1 2 0\n")
+            self.assertAlmostEqual(quiet(str(formula)).log_prob(torch.zeros(1, 2, 2)).exp().item(), 0.75, places=6)
+
+
+class WhatCannotBe(unittest.TestCase):
+    def test_is_said_in_a_line(self):
+        for formula, options, words in [
+            ([[1], [-1]], {}, "no model"),
+            ([[-1, 2]], {"as_": "definition", "shown": [1]}, "variable 2"),
+            ([[1, 2]], {"as_": "guess"}, "constraint, clauses, definition"),
+            ([[1, 0]], {}, "whole numbers but 0"),
+            ("nowhere.cnf", {}, "nowhere.cnf"),
+            ([[1, 2]], {"given": [9]}, "variable 9"),
+        ]:
+            with self.subTest(formula=formula, options=options):
+                with self.assertRaises((ValueError, TypeError, RuntimeError, OSError)) as raised:
+                    quiet(formula, **options)
+                self.assertIn(words, str(raised.exception))
+                self.assertNotIn("\n", str(raised.exception))
+
+
+if __name__ == "__main__":
+    unittest.main()
