@@ -1,11 +1,12 @@
 #include "anesi/check/count_check.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdlib>
 
 #include "anesi/core/index.h"
 #include "anesi/core/seeded.h"
-#include "anesi/exact/circuit.h"
 #include "anesi/exact/formula_graph.h"
 #include "anesi/models/inference_model.h"
 #include "anesi/predict/count.h"
@@ -14,17 +15,41 @@
 namespace anesi {
 namespace {
 
-// log p(y=1|P) of a belief in double, [worlds, 2].
-double log_count_of(const Cnf& cnf, const torch::Tensor& belief) {
-  const auto circuit = Circuit::compile(cnf.variables(), cnf.clauses());
-  Circuit::Weights weights(2 * as_size(cnf.variables()) + 1, 0);
-  for (std::int64_t variable = 0; variable < belief.size(0); ++variable) {
-    for (std::int64_t value = 0; value < 2; ++value) {
-      weights[as_size(cnf.world(variable, value) + cnf.variables())] = std::log(belief[variable][value].item<double>());
+// log p(y=1|P) of a belief, by going through all worlds but those that begin in a way that violates a clause.
+class AllWorlds {
+ public:
+  AllWorlds(const Cnf& cnf, const torch::Tensor& belief) : ends_(as_size(belief.size(0))) {
+    for (std::int64_t variable = 0; variable < belief.size(0); ++variable) {
+      beliefs_.push_back({belief[variable][0].item<double>(), belief[variable][1].item<double>()});
     }
+    for (const auto& clause : cnf.clauses()) {
+      int last = 0;
+      for (const auto literal : clause) last = std::max(last, std::abs(literal));
+      ends_[as_size(last - 1)].push_back(clause);
+    }
+    world_.resize(ends_.size());
   }
-  return circuit.log_count(weights);
-}
+
+  double log_count() { return std::log(count_from(0)); }
+
+ private:
+  // Of the worlds that begin as world_ does, up to `place`.
+  double count_from(std::size_t place) {
+    if (place == world_.size()) return 1;
+    double count = 0;
+    for (const std::size_t value : {0, 1}) {
+      world_[place] = value == 1;
+      const auto is_true = [&](int literal) { return world_[as_size(std::abs(literal) - 1)] == (literal > 0); };
+      const auto holds = [&](const auto& clause) { return std::ranges::any_of(clause, is_true); };
+      if (std::ranges::all_of(ends_[place], holds)) count += beliefs_[place][value] * count_from(place + 1);
+    }
+    return count;
+  }
+
+  std::vector<std::array<double, 2>> beliefs_;
+  std::vector<std::vector<std::vector<int>>> ends_;  // clauses, by the last of their variables
+  std::vector<bool> world_;
+};
 
 double mean_of(const std::vector<double>& values) {
   double sum = 0;
@@ -51,7 +76,7 @@ CountCheck check_counts(const std::shared_ptr<GraphNetwork>& network, const Draw
     const auto problem = make_formula_constraint(cnf);
     const auto one = torch::rand({problem->worlds().variables()}, generator);
     const auto belief = torch::stack({1 - one, one}, 1);
-    const auto truth = log_count_of(cnf, belief.to(torch::kFloat64));
+    const auto truth = AllWorlds(cnf, belief).log_count();
     const auto q = graph_models(factor_graph_of(cnf, problem->worlds()), network, /*explain=*/true);
     const Context context(belief.unsqueeze(0), torch::ones({1, 1}, torch::kInt64));
     const auto log_q = q.prediction->log_prob(context.beliefs, context.outputs).item<double>();

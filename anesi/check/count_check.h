@@ -1,4 +1,4 @@
-// How well formulas are counted: q(y=1|P) and importance sampling against circuits.
+// How well formulas are counted: q(y=1|P) and importance sampling against all worlds, one after another.
 #pragma once
 
 #include <memory>
@@ -20,8 +20,8 @@ struct CountCheck {
 };
 inline constexpr double kCloseCount = 0.05;
 
-// Formulas from `draw`, with beliefs uniform between 0 and 1. Throws Error where anesi was built without libsdd or
-// CaDiCaL.
+// Formulas from `draw` over few variables, each of two values and the formula's n-th; beliefs are uniform between 0 and
+// 1. Throws Error where anesi was built without CaDiCaL.
 CountCheck check_counts(const std::shared_ptr<GraphNetwork>& network, const DrawFormula& draw, std::int64_t formulas,
                         std::int64_t samples, std::uint64_t seed);
 

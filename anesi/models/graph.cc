@@ -57,11 +57,9 @@ torch::Tensor product_of_others(const torch::Tensor& factors) {
   return torch::stack(others, 1);
 }
 
-torch::nn::Sequential correction(std::int64_t inputs, std::int64_t width) {
-  torch::nn::Linear last(width, 1);
-  torch::nn::init::zeros_(last->weight);
-  torch::nn::init::zeros_(last->bias);
-  return torch::nn::Sequential(torch::nn::Linear(inputs, width), torch::nn::SiLU(), last);
+// A layer on features that stand in rows, [features, any]: long rows, one operation after another over all of them.
+torch::Tensor apply_to_columns(torch::nn::Linear& layer, const torch::Tensor& features) {
+  return full_precision(torch::addmm(layer->bias.unsqueeze(1), layer->weight, features));
 }
 
 }  // namespace
@@ -136,22 +134,24 @@ torch::Tensor MessagePaths::add_to_values(const torch::Tensor& messages) const {
 }
 
 torch::Tensor MessagePaths::add_to_variables(const torch::Tensor& features) const {
-  if (dense_) return to_variables_.to(features.options()).mm(features);
+  if (dense_) return torch::matmul(to_variables_.to(features.options()), features);
+  auto shape = features.sizes().vec();
+  shape[shape.size() - 2] = variables_;
   const auto each = filled_.defined() ? features.masked_fill(filled_, 0) : features;
-  return torch::zeros({variables_, features.size(1)}, features.options()).index_add(0, variable_, each);
+  return torch::zeros(shape, features.options()).index_add(-2, variable_, each);
 }
 
 torch::Tensor MessagePaths::at_edges(const torch::Tensor& variables) const {
   // A product with zeros and ones: its backward pass is one too, where that of index_select would go edge by edge.
-  if (dense_) return to_variables_.to(variables.options()).t().mm(variables);
-  return variables.index_select(0, variable_);
+  if (dense_) return torch::matmul(to_variables_.to(variables.options()).t(), variables);
+  return variables.index_select(-2, variable_);
 }
 
 // Of some rows while messages are passed.
 struct GraphNetwork::State {
   torch::Tensor weights;    // [variables, domain, rows]
   torch::Tensor messages;   // [edges, rows]: log of what a clause leaves of a variable's falsifying values
-  torch::Tensor features;   // [edges, rows, width]
+  torch::Tensor features;   // [width, edges, rows]
   torch::Tensor totals;     // [variables, domain, rows]: weights with all messages
   torch::Tensor falsified;  // [edges, rows]: how likely a variable fails a clause, by what all other clauses say
 
@@ -168,13 +168,20 @@ struct GraphNetwork::State {
 GraphNetwork::GraphNetwork(const GraphOptions& options) : options_(options) {
   const auto width = options.width;
   if (width == 0) return;
-  first_ = register_module("first", torch::nn::Linear(3 * width + 5, 2 * width));
-  second_ = register_module("second", torch::nn::Linear(2 * width, width));
-  message_ = register_module("message", torch::nn::Linear(width, 1));
-  of_clause_ = register_module("clause", correction(width + 2, 2 * width));
-  of_variable_ = register_module("variable", correction(width + 3, 2 * width));
-  torch::nn::init::zeros_(message_->weight);
-  torch::nn::init::zeros_(message_->bias);
+  const auto layer = [&](const char* name, std::int64_t inputs, std::int64_t outputs) {
+    return register_module(name, torch::nn::Linear(inputs, outputs));
+  };
+  first_ = layer("first", 3 * width + 5, 2 * width);
+  second_ = layer("second", 2 * width, width);
+  message_ = layer("message", width, 1);
+  clause_ = layer("clause", width + 2, 2 * width);
+  of_clause_ = layer("of_clause", 2 * width, 1);
+  variable_ = layer("variable", width + 3, 2 * width);
+  of_variable_ = layer("of_variable", 2 * width, 1);
+  for (const auto& last : {message_, of_clause_, of_variable_}) {
+    torch::nn::init::zeros_(last->weight);
+    torch::nn::init::zeros_(last->bias);
+  }
 }
 
 void GraphNetwork::pass_messages(const MessagePaths& paths, State& state) {
@@ -185,17 +192,16 @@ void GraphNetwork::pass_messages(const MessagePaths& paths, State& state) {
   auto messages = (1 - of_others).maximum(least).log().view({paths.edges_, rows});
   if (width > 0) {
     const auto& features = state.features;
-    const auto by_clause = features.view({paths.clauses_, paths.longest_, rows, width});
-    const auto in_clause = (by_clause.sum(1, /*keepdim=*/true) - by_clause).view_as(features);
-    const auto flat = features.flatten(1);
-    const auto at_variable = (paths.at_edges(paths.add_to_variables(flat)) - flat).view_as(features);
+    const auto by_clause = features.view({width, paths.clauses_, paths.longest_, rows});
+    const auto in_clause = (by_clause.sum(2, /*keepdim=*/true) - by_clause).view_as(features);
+    const auto at_variable = paths.at_edges(paths.add_to_variables(features)) - features;
     const auto numbers = torch::stack({state.messages, messages, state.falsified, of_others.view_as(messages),
-                                       (state.falsified.logit(kLeastOdds) / 4).tanh()},
-                                      2);  // [edges, rows, 5]
-    const auto inner = torch::silu(full_precision(first_(torch::cat({features, in_clause, at_variable, numbers}, 2))));
-    state.features = (features / 2 + full_precision(second_(inner))).tanh();
-    if (paths.filled_.defined()) state.features = state.features.masked_fill(paths.filled_.unsqueeze(2), 0);
-    messages = messages + full_precision(message_(state.features)).squeeze(2);
+                                       (state.falsified.logit(kLeastOdds) / 4).tanh()});  // [5, edges, rows]
+    const auto seen = torch::cat({features, in_clause, at_variable, numbers}).flatten(1);
+    const auto more = apply_to_columns(second_, torch::silu(apply_to_columns(first_, seen)));
+    state.features = (features / 2 + more.view_as(features)).tanh();
+    if (paths.filled_.defined()) state.features = state.features.masked_fill(paths.filled_, 0);
+    messages = messages + apply_to_columns(message_, state.features.flatten(1)).view_as(messages);
   }
   if (paths.filled_.defined()) messages = messages.masked_fill(paths.filled_, 0);
   state.messages = state.messages.lerp(messages, 1 - options_.damping);
@@ -210,17 +216,18 @@ torch::Tensor GraphNetwork::free_energy(const MessagePaths& paths, const State& 
   auto total = state.totals.logsumexp(1).sum(0) + clauses.sum(0) - edges.sum(0);
   if (width == 0) return total;
   // What was learned counts less the surer it is that a clause holds, or which value a variable has.
-  const auto of_clause = state.features.view({paths.clauses_, paths.longest_, rows, width}).sum(1);
-  const auto about_clause = torch::stack({violated, clauses}, 2);
-  const auto more_of_clause = full_precision(of_clause_->forward(torch::cat({of_clause, about_clause}, 2))).squeeze(2);
-  total = total + (more_of_clause * (4 * violated).clamp_max(1)).sum(0);
+  const auto of_clause = state.features.view({width, paths.clauses_, paths.longest_, rows}).sum(2);
+  const auto about_clause = torch::cat({of_clause, torch::stack({violated, clauses})}).flatten(1);
+  const auto more_of_clause = apply_to_columns(of_clause_, torch::silu(apply_to_columns(clause_, about_clause)));
+  total = total + (more_of_clause.view_as(violated) * (4 * violated).clamp_max(1)).sum(0);
   const auto believed = state.totals.softmax(1);  // [variables, domain, rows]
   const auto doubt = 2 * (1 - believed.square().sum(1));
-  const auto of_variable = paths.add_to_variables(state.features.flatten(1)).view({paths.variables_, rows, width});
-  const auto about_variable = torch::stack({doubt, believed.amax(1), state.weights.softmax(1).amax(1)}, 2);
+  const auto about_variable = torch::cat({paths.add_to_variables(state.features),
+                                          torch::stack({doubt, believed.amax(1), state.weights.softmax(1).amax(1)})})
+                                  .flatten(1);
   const auto more_of_variable =
-      full_precision(of_variable_->forward(torch::cat({of_variable, about_variable}, 2))).squeeze(2);
-  return total + (more_of_variable * doubt).sum(0);
+      apply_to_columns(of_variable_, torch::silu(apply_to_columns(variable_, about_variable)));
+  return total + (more_of_variable.view_as(doubt) * doubt).sum(0);
 }
 
 torch::Tensor GraphNetwork::count_rows(const MessagePaths& paths, const torch::Tensor& log_weights) {
@@ -228,7 +235,7 @@ torch::Tensor GraphNetwork::count_rows(const MessagePaths& paths, const torch::T
   const auto rows = log_weights.size(2);
   State state{.weights = log_weights,
               .messages = torch::zeros({paths.edges_, rows}, log_weights.options()),
-              .features = torch::zeros({paths.edges_, rows, options_.width}, log_weights.options()),
+              .features = torch::zeros({options_.width, paths.edges_, rows}, log_weights.options()),
               .totals = {},
               .falsified = {}};
   for (std::int64_t round = 0; round < options_.rounds; ++round) pass_messages(paths, state);

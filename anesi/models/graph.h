@@ -48,9 +48,10 @@ class MessagePaths {
 
  private:
   friend class GraphNetwork;
-  torch::Tensor add_to_values(const torch::Tensor& messages) const;     // [edges, rows] -> [variables * domain, rows]
-  torch::Tensor add_to_variables(const torch::Tensor& features) const;  // [edges, any] -> [variables, any]
-  torch::Tensor at_edges(const torch::Tensor& variables) const;         // [variables, any] -> [edges, any]
+  torch::Tensor add_to_values(const torch::Tensor& messages) const;  // [edges, rows] -> [variables * domain, rows]
+  // Along the last but one dimension, […, edges, any] to [variables, any] and back.
+  torch::Tensor add_to_variables(const torch::Tensor& features) const;
+  torch::Tensor at_edges(const torch::Tensor& variables) const;
 
   Space worlds_;
   std::vector<std::int64_t> order_;
@@ -84,8 +85,9 @@ class GraphNetwork final : public torch::nn::Module {
   torch::Tensor free_energy(const MessagePaths& paths, const State& state);
 
   GraphOptions options_;
-  torch::nn::Linear first_ = nullptr, second_ = nullptr, message_ = nullptr;  // null where width is 0
-  torch::nn::Sequential of_clause_ = nullptr, of_variable_ = nullptr;
+  // Null where the width is 0.
+  torch::nn::Linear first_ = nullptr, second_ = nullptr, message_ = nullptr;
+  torch::nn::Linear clause_ = nullptr, of_clause_ = nullptr, variable_ = nullptr, of_variable_ = nullptr;
 };
 
 // q(y|P) or, where `explains`, q(w|y,P) of one constraint: its one output is 1 where a world satisfies it.
