@@ -10,13 +10,12 @@
 #include "anesi/core/known_variables.h"
 #include "anesi/core/observations.h"
 #include "anesi/core/pruner.h"
-#include "anesi/core/seeded.h"
 #include "anesi/core/thread_pool.h"
 
 namespace anesi {
 namespace {
 
-constexpr std::uint64_t kPoolSeed = 90001;  // the same pool whenever training goes on
+constexpr std::int64_t kTriedForEach = 8;  // worlds that are tried for each that is drawn
 // How sure beliefs are, from nearly certain to nearly even: concentrations of the Dirichlet, drawn evenly by logarithm.
 constexpr double kSurest = 0.05, kLeastSure = 2;
 
@@ -44,41 +43,45 @@ double draw_solution(const Pruner& pruner, const Space& space, Values output, Mu
 
 }  // namespace
 
-Solutions::Solutions(std::shared_ptr<const Problem> problem, std::int64_t pool) : problem_(std::move(problem)) {
+Solutions::Solutions(std::shared_ptr<const Problem> problem)
+    : problem_(std::move(problem)), pruner_(problem_->facts().share<Pruner>()) {
   const auto* const asked = problem_->facts().find<AskedOutput>();
-  const auto* const pruner = problem_->facts().find<Pruner>();
-  if (asked == nullptr || pruner == nullptr) {
+  if (asked == nullptr || !pruner_) {
     throw UsageError("learning from solutions: the problem has no pruner, or no output that all labels are about");
   }
-  output_ = torch::tensor(asked->output).unsqueeze(0);
+  output_ = asked->output;
+}
+
+torch::Tensor Solutions::draw_worlds(std::int64_t count, const at::Generator& generator) const {
   const auto& space = problem_->worlds();
-  const auto generator = seeded(kPoolSeed);
-  worlds_ = torch::full({pool, space.variables()}, kUnset, torch::kInt64);
+  const auto tried = kTriedForEach * count;
+  auto worlds = torch::full({tried, space.variables()}, kUnset, torch::kInt64);
   if (const auto* const known = problem_->facts().find<KnownVariables>()) {
-    const auto told = known->draw(pool, generator);
+    const auto told = known->draw(tried, generator);
     for (std::size_t place = 0; place < known->variables.size(); ++place) {
-      worlds_.select(1, known->variables[place]).copy_(told.select(1, static_cast<std::int64_t>(place)));
+      worlds.select(1, known->variables[place]).copy_(told.select(1, static_cast<std::int64_t>(place)));
     }
   }
-  auto log_probs = torch::empty({pool}, torch::kFloat64);
-  parallel_for(pool, 16, [&](std::int64_t begin, std::int64_t end) {
+  // A generator of its own for each row, so that draws do not depend on which thread comes first.
+  const auto seeds = torch::randint(std::int64_t{1} << 62, {tried}, generator, torch::kInt64);
+  auto log_probs = torch::empty({tried}, torch::kFloat64);
+  parallel_for(tried, 16, [&](std::int64_t begin, std::int64_t end) {
     for (auto row = begin; row < end; ++row) {
-      const MutableValues world(worlds_.mutable_data_ptr<std::int64_t>() + row * space.variables(),
+      const MutableValues world(worlds.mutable_data_ptr<std::int64_t>() + row * space.variables(),
                                 as_size(space.variables()));
-      log_probs.mutable_data_ptr<double>()[row] =
-          draw_solution(*pruner, space, asked->output, world, kPoolSeed + static_cast<std::uint64_t>(row));
+      log_probs.mutable_data_ptr<double>()[row] = draw_solution(
+          *pruner_, space, output_, world, static_cast<std::uint64_t>(seeds.const_data_ptr<std::int64_t>()[row]));
     }
   });
-  const auto complete = log_probs.isfinite().nonzero().squeeze(1);
-  if (complete.size(0) == 0) throw Error("learning from solutions: none was found under the pruner");
-  worlds_ = worlds_.index_select(0, complete);
-  weights_ = (-log_probs.index_select(0, complete)).softmax(0);
+  // A draw that came to a dead end has no weight.
+  const auto weights = torch::where(log_probs.isfinite(), -log_probs, -INFINITY).softmax(0).nan_to_num(0);
+  if (weights.sum().item<double>() == 0) throw Error("learning from solutions: none was found under the pruner");
+  return worlds.index_select(0, torch::multinomial(weights, count, /*replacement=*/true, generator));
 }
 
 Solutions::Drawn Solutions::draw(std::int64_t count, const at::Generator& generator) const {
   const auto& space = problem_->worlds();
-  const auto rows = torch::multinomial(weights_, count, /*replacement=*/true, generator);
-  const auto worlds = worlds_.index_select(0, rows);
+  const auto worlds = draw_worlds(count, generator);
   const auto spread = torch::rand({count, 1, 1}, generator, torch::kFloat64);
   const auto concentration = kSurest * (spread * std::log(kLeastSure / kSurest)).exp();
   const auto seen = torch::one_hot(worlds, space.largest_domain()).to(torch::kFloat64);
@@ -92,7 +95,7 @@ Solutions::Drawn Solutions::draw(std::int64_t count, const at::Generator& genera
     for (const auto variable : known->variables) told.select(1, variable).copy_(worlds.select(1, variable));
     beliefs = clamped(beliefs, told);
   }
-  return {beliefs, worlds, output_.expand({count, -1}).contiguous()};
+  return {beliefs, worlds, torch::tensor(output_).expand({count, -1}).contiguous()};
 }
 
 }  // namespace anesi

@@ -10,15 +10,17 @@
 #include <torch/torch.h>
 
 #include <memory>
+#include <vector>
 
 #include "anesi/core/problem.h"
+#include "anesi/core/pruner.h"
 
 namespace anesi {
 
 class Solutions {
  public:
   // Throws UsageError where the problem has no pruner, or labels are not about one output (AskedOutput).
-  explicit Solutions(std::shared_ptr<const Problem> problem, std::int64_t pool = 2048);
+  explicit Solutions(std::shared_ptr<const Problem> problem);
 
   struct Drawn {
     torch::Tensor beliefs;  // float [count, worlds, domain]; certain of what inputs tell (KnownVariables)
@@ -28,10 +30,12 @@ class Solutions {
   Drawn draw(std::int64_t count, const at::Generator& generator) const;
 
  private:
+  // Evenly distributed, int64 [count, worlds].
+  torch::Tensor draw_worlds(std::int64_t count, const at::Generator& generator) const;
+
   std::shared_ptr<const Problem> problem_;
-  torch::Tensor worlds_;   // int64 [pool, worlds]
-  torch::Tensor weights_;  // double [pool]
-  torch::Tensor output_;   // int64 [1, outputs]
+  std::shared_ptr<const Pruner> pruner_;
+  std::vector<std::int64_t> output_;
 };
 
 }  // namespace anesi

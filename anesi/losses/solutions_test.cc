@@ -43,7 +43,7 @@ TEST(Solutions, AreDistributedAsTheWorldsBehindTheirBeliefs) {
   const toys::RandomSeed seed;
   const auto problem = few_of_five();
   constexpr std::int64_t kDraws = 20000;
-  const auto drawn = Solutions(problem, 20000).draw(kDraws, seeded(seed));
+  const auto drawn = Solutions(problem).draw(kDraws, seeded(seed));
   const auto truth = make_enumeration(*problem);
   const auto beliefs = drawn.beliefs.to(torch::kFloat64);
   // E[w_i] given P, against the w_i that was drawn: their difference has mean zero, also weighted by any function of P.
