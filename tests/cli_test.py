@@ -74,7 +74,7 @@ class CommandLine(unittest.TestCase):
 
     def test_train_leaves_a_run_that_eval_and_predict_read(self):
         keys = {"task", "split", "examples", "symbolic", "neural", "per_variable", "explanation", "satisfied", "nll",
-                "ece", "decided", "ms_per_query", "accuracy"}
+                "ece", "believed", "constrained", "decided", "ms_per_query", "accuracy"}
         self.assertEqual(set(self.trained), keys | {"run", "seconds", "epochs", "restarts"})
         for name in ("config.toml", "log.jsonl", "log.csv", "model/manifest.json", "model/weights.safetensors",
                      "checkpoint/state.safetensors", "result.json"):
@@ -432,7 +432,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(same[0], same[1])
 
     def test_misuse_is_exit_2_and_one_line(self):
-        self.refused(2, "there is no task nonsense; there are formula, mnist-add, parity", "train", "nonsense")
+        self.refused(2, "there is no task nonsense; there are cnf, formula, grid-path, mnist-add, parity", "train", "nonsense")
         self.refused(2, "no preset nonsense", "train", "mnist-add", "--preset", "nonsense")
         self.refused(2, "did you mean task.digits", "train", "mnist-add", "--set", "task.digit=3")
         self.refused(2, "out of range", "train", "mnist-add", "--set", "task.digits=0")

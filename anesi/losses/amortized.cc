@@ -152,14 +152,23 @@ AmortizedLoss::AmortizedLoss(std::shared_ptr<const Problem> problem, InferenceMo
 
 Exercise Exercise::rows(std::int64_t begin, std::int64_t end) const {
   const auto part = [&](const torch::Tensor& all) { return all.defined() ? all.slice(0, begin, end) : all; };
-  return {part(beliefs), part(worlds), part(outputs), part(given), part(trace)};
+  return {part(beliefs), part(worlds), part(outputs), part(given), part(trace), solutions};
 }
 
 double AmortizedLoss::update(const Rate& rate, const torch::Tensor& more) {
   if (matches_ && options_.policy == Policy::kSolutions) {
     if (!solutions_) solutions_.emplace(problem_);
     const auto drawn = solutions_->draw(options_.samples, generator_);
-    return update_on({drawn.beliefs.to(type_), drawn.worlds, drawn.outputs}, rate);
+    Exercise exercise{drawn.beliefs.to(type_), drawn.worlds, drawn.outputs};
+    exercise.solutions = true;
+    const auto loss = update_on(exercise, rate);
+    // Where perception looks, q also learns from its own worlds, so that perception does not live on its errors.
+    if (more.defined()) {
+      const auto perceived = (options_.soften > 0 ? softened(more) : more).to(type_);
+      const auto asked = drawn.outputs.slice(0, 0, 1).expand({perceived.size(0), -1}).contiguous();
+      update_on({perceived, sample_worlds(perceived, generator_), asked}, rate);
+    }
+    return loss;
   }
   prior_->fit();
   auto [beliefs, worlds] = prior_->sample_with_worlds(options_.samples, generator_);
@@ -219,7 +228,7 @@ Samples AmortizedLoss::outputs_to_explain(SequenceModel& predict, const Context&
 }
 
 torch::Tensor AmortizedLoss::on_policy_loss(const Exercise& exercise) {
-  const auto& [beliefs, worlds, outputs, given, trace] = exercise;
+  const auto& [beliefs, worlds, outputs, given, trace, solutions] = exercise;
   auto &predict = *model_.prediction, &explain = *model_.explanation;
   const auto y = outputs_to_explain(predict, exercise.context());
   const auto many = options_.worlds;
@@ -244,19 +253,20 @@ torch::Tensor AmortizedLoss::on_policy_loss(const Exercise& exercise) {
 }
 
 torch::Tensor AmortizedLoss::q_loss(const Exercise& exercise) {
-  const auto& [beliefs, worlds, outputs, given, trace] = exercise;
+  const auto& [beliefs, worlds, outputs, given, trace, solutions] = exercise;
   if (!matches_) {
     if (!trace.defined()) return -prediction(exercise.context(), outputs).mean();
     const auto traced = model_.prediction->log_prob_with_trace(exercise.context(), outputs, trace);
     return -traced.values.mean() - options_.trace_weight * traced.trace.mean();
   }
   auto& explain = *model_.explanation;
-  if (options_.policy == Policy::kSolutions) {
+  if (exercise.solutions) {
     // The worlds are distributed as they should be, so that likelihood teaches; then each says what q(y|P) should be.
     const auto of_worlds = log_prob(explain, {beliefs, outputs, given}, worlds, pruning_.get());
     const auto of_outputs = world_log_prob(beliefs, worlds) - of_worlds.detach();
     return squared_log_ratio(prediction(exercise.context(), outputs), of_outputs).mean() - of_worlds.mean();
   }
+  if (options_.policy == Policy::kSolutions) return on_policy_loss(exercise);
   torch::Tensor loss = torch::zeros({}, beliefs.options());
   if (options_.matching == Matching::kForwardKl || options_.policy != Policy::kOn) {
     const auto log_prediction = prediction(exercise.context(), outputs);

@@ -92,6 +92,7 @@ struct AmortizedOptions {
 struct Exercise {
   torch::Tensor beliefs, worlds, outputs;  // with outputs = c(worlds, given)
   torch::Tensor given = {}, trace = {};    // undefined where the problem has none
+  bool solutions = false;                  // whether worlds are distributed as p(w|y,P) (solutions.h)
 
   Exercise rows(std::int64_t begin, std::int64_t end) const;
   Context context() const { return {beliefs, {}, given}; }

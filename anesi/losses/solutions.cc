@@ -16,7 +16,8 @@ namespace anesi {
 namespace {
 
 constexpr std::int64_t kTriedForEach = 8;  // worlds that are tried for each that is drawn
-// How sure beliefs are, from nearly certain to nearly even: concentrations of the Dirichlet, drawn evenly by logarithm.
+// How sure beliefs are, each by itself, from nearly certain to nearly even: concentrations of the Dirichlet, drawn
+// evenly by logarithm.
 constexpr double kSurest = 0.05, kLeastSure = 2;
 
 // Chooses the variables that are still open, one after another, evenly among what is allowed. Returns the logarithm of
@@ -82,7 +83,7 @@ torch::Tensor Solutions::draw_worlds(std::int64_t count, const at::Generator& ge
 Solutions::Drawn Solutions::draw(std::int64_t count, const at::Generator& generator) const {
   const auto& space = problem_->worlds();
   const auto worlds = draw_worlds(count, generator);
-  const auto spread = torch::rand({count, 1, 1}, generator, torch::kFloat64);
+  const auto spread = torch::rand({count, space.variables(), 1}, generator, torch::kFloat64);
   const auto concentration = kSurest * (spread * std::log(kLeastSure / kSurest)).exp();
   const auto seen = torch::one_hot(worlds, space.largest_domain()).to(torch::kFloat64);
   auto shares = at::_standard_gamma(concentration + seen, generator);

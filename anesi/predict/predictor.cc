@@ -14,6 +14,7 @@
 #include "anesi/core/rows.h"
 #include "anesi/core/score.h"
 #include "anesi/exact/automaton.h"
+#include "anesi/exact/exact_model.h"
 #include "anesi/models/beam.h"
 #include "anesi/models/sample.h"
 #include "anesi/pruners/learned_pruning.h"
@@ -235,15 +236,33 @@ torch::Tensor Predictor::most_probable_worlds(const torch::Tensor& beliefs, cons
   const torch::NoGradGuard no_gradients;
   check_beliefs(beliefs, problem().worlds());
   torch::Tensor worlds, impossible;
-  if (parts_.model.explanation) {
-    const auto best = anesi::explain(*parts_.model.explanation, {beliefs, outputs, given},
-                                     beam > 0 ? beam : options().beam, pruning());
-    worlds = best.values.select(1, 0).contiguous();
-    impossible = best.log_prob.select(1, 0).isneginf();
-  } else {
+  if (!parts_.model.explanation) {
     const auto found = anesi::most_probable_worlds(problem(), beliefs, outputs, options().limits, given);
     worlds = found.worlds;
     impossible = found.gap.isinf();
+  } else if (const auto known = parts_.model.architecture == kExactArchitecture
+                                    ? parts_.model.explanation->most_probable({beliefs, outputs, given})
+                                    : std::nullopt) {
+    worlds = known->worlds;
+    impossible = known->log_prob.isneginf();
+  } else {
+    const auto found = anesi::explain(*parts_.model.explanation, {beliefs, outputs, given},
+                                      beam > 0 ? beam : options().beam, pruning());
+    // q proposes; which of them is the most probable is known, for p(w|y,P) is in proportion to p(w|P).
+    const auto batch = found.values.size(0), proposed = found.values.size(1);
+    const auto each = [&](const torch::Tensor& rows) {
+      return rows.defined() ? rows.repeat_interleave(proposed, 0) : rows;
+    };
+    const auto flat = found.values.reshape({batch * proposed, -1});
+    const auto filled = (flat >= 0).all(1);
+    const auto proposals = flat.clamp_min(0);
+    const auto fits = (problem().apply(proposals, each(given)) == each(outputs)).all(1).logical_and(filled);
+    const auto log_probs = world_log_prob(each(beliefs).to(torch::kFloat64), proposals)
+                               .masked_fill(fits.logical_not(), -INFINITY)
+                               .view({batch, proposed});
+    const auto [most, place] = log_probs.max(1);
+    worlds = found.values.gather(1, place.view({-1, 1, 1}).expand({-1, 1, found.values.size(2)})).squeeze(1);
+    impossible = most.isneginf();
   }
   if (impossible.any().item<bool>()) {
     const auto row = impossible.nonzero()[0][0].item<std::int64_t>();

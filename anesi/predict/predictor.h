@@ -140,9 +140,9 @@ class Predictor {
                                                 const torch::Tensor& given = {}) const;
   // False where the problem's pruner knows that no world gives the output, where nothing is given.
   bool possible(Values output) const;
-  // The most probable worlds that give these outputs, int64 [batch, worlds]: exactly where q is exact inference; by a
-  // beam of that width under the pruner where q explains; else by search (search/consistent_worlds.h). Throws Error
-  // where no world gives an output.
+  // The most probable worlds that give these outputs, int64 [batch, worlds]: exactly where q is exact inference; where
+  // q explains, among those that a beam of that width proposes under the pruner; else by search
+  // (search/consistent_worlds.h). Throws Error where no world gives an output.
   torch::Tensor most_probable_worlds(const torch::Tensor& beliefs, const torch::Tensor& outputs,
                                      const torch::Tensor& given = {}, std::int64_t beam = 0) const;
   // The choices that lead to an output and on to a world, with everything that was on offer.
