@@ -12,6 +12,7 @@
 #include "anesi/core/given.h"
 #include "anesi/core/known_variables.h"
 #include "anesi/core/parallel_operations.h"
+#include "anesi/losses/counted.h"
 #include "anesi/losses/observed_log_prob.h"
 #include "anesi/models/sample.h"
 #include "anesi/models/trace.h"
@@ -144,6 +145,9 @@ AmortizedLoss::AmortizedLoss(std::shared_ptr<const Problem> problem, InferenceMo
       optimizer_(parameters_of(model_)),
       generator_(std::move(generator)) {
   set_training(model_, false);
+  if (options_.counted > 0 && !model_.explanation) {
+    throw UsageError("q.counted: only an explanation model can draw worlds; set q.variant=explain or prune");
+  }
   if (!options_.prunes()) return;
   const auto pruner = problem_->facts().share<Pruner>();
   if (!pruner) throw UsageError("q.variant=prune: this problem has no pruner; use explain");
@@ -356,6 +360,10 @@ torch::Tensor AmortizedLoss::loss(const torch::Tensor& beliefs, const Observatio
   std::optional<FrozenParameters> frozen_too;
   if (observations.worlds.defined() && model_.explanation) frozen_too.emplace(*model_.explanation);
   const ReducedPrecision precision(options_.precision == Precision::kBf16, beliefs.device().type());
+  if (options_.counted > 0) {
+    return -counted_log_prob(model_, *problem_, beliefs, observations, options_.counted, generator_, pruning_.get())
+                .mean();
+  }
   return -observed_log_prob(model_, beliefs, observations, pruning_.get(), matches_).mean();
 }
 

@@ -44,7 +44,7 @@ struct AmortizedOptions {
   Variant variant = Variant::kPredict;
   Matching matching = Matching::kJoint;
   Policy policy = Policy::kOff;
-  std::int64_t worlds = 1;
+  std::int64_t worlds = 1, counted = 0;
   double soften = 0;
   double on_policy_weight = 1, prediction_weight = 0, temperature = 1, clip = 0;
   Precision precision = Precision::kF32;  // of q's matrix products; not described here: perception's is said with it
@@ -77,6 +77,10 @@ struct AmortizedOptions {
     table.add("worlds", worlds, {1, 10000},
               "worlds that q draws of each belief where it learns from its own: with several, explanations are matched "
               "with each other and the prediction with their mean, which is less noisy");
+    table.add(
+        "counted", counted, {0, 1000000},
+        "worlds that q draws of each example, by which perception's loss is counted (importance sampling) instead "
+        "of read from q; 0: read from q. Needs an explanation model");
     table.add("on_policy_weight", on_policy_weight, {0, 1000}, "of q's own samples where policy is both");
     table.add("prediction_weight", prediction_weight, {0, 1000},
               "of the prediction model's cross-entropy beside joint matching");

@@ -8,11 +8,6 @@
 namespace anesi {
 namespace {
 
-// A share that softmax rounded to nothing is the smallest there is, so that one such row does not make a loss infinite.
-torch::Tensor finite_known_log_prob(const torch::Tensor& beliefs, const torch::Tensor& known) {
-  return known_log_prob(beliefs.clamp_min(std::numeric_limits<float>::min()), known);
-}
-
 // log q(w|y,P) of worlds that are known altogether, [batch].
 torch::Tensor whole_world_log_prob(const InferenceModel& model, const torch::Tensor& beliefs, const Observations& seen,
                                    const Pruning* pruning) {
@@ -24,13 +19,26 @@ torch::Tensor whole_world_log_prob(const InferenceModel& model, const torch::Ten
 
 }  // namespace
 
+torch::Tensor finite_known_log_prob(const torch::Tensor& beliefs, const torch::Tensor& known) {
+  return known_log_prob(beliefs.clamp_min(std::numeric_limits<float>::min()), known);
+}
+
 torch::Tensor observed_log_prob(const InferenceModel& model, const torch::Tensor& beliefs,
                                 const Observations& observations, const Pruning* pruning, bool prunes_prediction) {
-  const auto predicted = [&](const torch::Tensor& believed, const Observations& seen) {
-    return seen.log_prob(
-        log_prob(*model.prediction, {believed, {}, seen.given}, seen.outputs, prunes_prediction ? pruning : nullptr));
-  };
-  if (!observations.worlds.defined()) return predicted(beliefs, observations);
+  return observed_log_prob(
+      beliefs, observations,
+      [&](const torch::Tensor& believed, const Observations& seen) {
+        return seen.log_prob(log_prob(*model.prediction, {believed, {}, seen.given}, seen.outputs,
+                                      prunes_prediction ? pruning : nullptr));
+      },
+      [&](const torch::Tensor& believed, const Observations& seen) {
+        return whole_world_log_prob(model, believed, seen, pruning);
+      });
+}
+
+torch::Tensor observed_log_prob(const torch::Tensor& beliefs, const Observations& observations,
+                                const LogProb& of_outputs, const LogProb& of_whole_worlds) {
+  if (!observations.worlds.defined()) return of_outputs(beliefs, observations);
   if (!observations.outputs.defined()) return finite_known_log_prob(beliefs, observations.worlds);
 
   auto whole = (observations.worlds != kUnset).all(1);
@@ -38,13 +46,13 @@ torch::Tensor observed_log_prob(const InferenceModel& model, const torch::Tensor
   std::vector<torch::Tensor> rows, parts;
   if (const auto some = whole.nonzero().squeeze(1); some.size(0) > 0) {
     rows.push_back(some);
-    parts.push_back(whole_world_log_prob(model, beliefs.index_select(0, some), observations.rows(some), pruning));
+    parts.push_back(of_whole_worlds(beliefs.index_select(0, some), observations.rows(some)));
   }
   if (const auto some = whole.logical_not().nonzero().squeeze(1); some.size(0) > 0) {
     const auto seen = observations.rows(some);
     const auto believed = beliefs.index_select(0, some);
     rows.push_back(some);
-    parts.push_back(finite_known_log_prob(believed, seen.worlds) + predicted(clamped(believed, seen.worlds), seen));
+    parts.push_back(finite_known_log_prob(believed, seen.worlds) + of_outputs(clamped(believed, seen.worlds), seen));
   }
   return torch::cat(parts).index_select(0, torch::cat(rows).argsort());
 }

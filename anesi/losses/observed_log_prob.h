@@ -1,6 +1,8 @@
 // How likely observations of every kind are under q.
 #pragma once
 
+#include <functional>
+
 #include "anesi/core/observations.h"
 #include "anesi/models/inference_model.h"
 #include "anesi/models/prune.h"
@@ -20,5 +22,15 @@ namespace anesi {
 torch::Tensor observed_log_prob(const InferenceModel& model, const torch::Tensor& beliefs,
                                 const Observations& observations, const Pruning* pruning = nullptr,
                                 bool prunes_prediction = false);
+
+// The same by anything that says how likely outputs are, log p(y|P), or log(1 - p(y|P)) where they do not hold, and
+// worlds that are known altogether, log p(w|y,P); [rows] each.
+using LogProb = std::function<torch::Tensor(const torch::Tensor& beliefs, const Observations& observations)>;
+torch::Tensor observed_log_prob(const torch::Tensor& beliefs, const Observations& observations,
+                                const LogProb& of_outputs, const LogProb& of_whole_worlds);
+
+// log p(w_S|P), [batch]. A share that softmax rounded to nothing is the smallest there is, so that one such row does
+// not make a loss infinite.
+torch::Tensor finite_known_log_prob(const torch::Tensor& beliefs, const torch::Tensor& known);
 
 }  // namespace anesi
