@@ -25,6 +25,9 @@ torch::Tensor one_hot_columns(const torch::Tensor& values, std::int64_t domain) 
       .slice(1, 1);
 }
 
+// Logarithms are shown to networks down to this belief, and at a scale at which most of them are about 1.
+constexpr double kSmallestBelief = 1e-6, kScaleOfLogs = 0.25;
+
 }  // namespace
 
 class MlpRollout final : public Rollout {
@@ -48,8 +51,9 @@ Mlp::Mlp(const Space& worlds, const Space& outputs, bool explains, const MlpOpti
     : SequenceModel(explains ? worlds : outputs),
       outputs_(outputs),
       largest_domain_(worlds.largest_domain()),
-      follows_beliefs_(explains && options.follow_beliefs) {
-  auto inputs = worlds.variables() * worlds.largest_domain();
+      follows_beliefs_(explains && options.follow_beliefs),
+      sees_logs_(options.log_beliefs) {
+  auto inputs = worlds.variables() * worlds.largest_domain() * (sees_logs_ ? 2 : 1);
   if (explains) inputs = std::accumulate(outputs.domains().begin(), outputs.domains().end(), inputs);
   for (std::int64_t variable = 0; variable < space().variables(); ++variable) {
     factors_.emplace_back(register_module("factor" + std::to_string(variable),
@@ -65,12 +69,12 @@ Mlp::Mlp(const Space& worlds, const Space& outputs, bool explains, const MlpOpti
 }
 
 torch::Tensor Mlp::flatten(const Context& context) const {
-  if (!context.explains()) return context.beliefs.flatten(1);
   std::vector<torch::Tensor> columns{context.beliefs.flatten(1)};
-  for (std::int64_t variable = 0; variable < outputs_.variables(); ++variable) {
+  if (sees_logs_) columns.push_back(columns[0].clamp_min(kSmallestBelief).log() * kScaleOfLogs);
+  for (std::int64_t variable = 0; context.explains() && variable < outputs_.variables(); ++variable) {
     columns.push_back(one_hot_columns(context.outputs.select(1, variable), outputs_.domain(variable)));
   }
-  return torch::cat(columns, 1);
+  return columns.size() == 1 ? columns[0] : torch::cat(columns, 1);
 }
 
 torch::Tensor Mlp::factor_log_probs(std::int64_t variable, const torch::Tensor& inputs) {

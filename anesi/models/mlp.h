@@ -14,13 +14,16 @@ namespace anesi {
 struct MlpOptions {
   std::int64_t layers = 3;
   std::int64_t width = 800;
-  bool follow_beliefs = false;
+  bool follow_beliefs = false, log_beliefs = false;
 
   void describe(OptionTable& table) {
     table.add("layers", layers, {1, 16}, "hidden layers of each factor's network");
     table.add("width", width, {1, 16384}, "units in a hidden layer");
     table.add("follow_beliefs", follow_beliefs,
               "an explanation begins as the beliefs themselves, and learns by how much to depart from them");
+    table.add("log_beliefs", log_beliefs,
+              "shows networks the logarithms of beliefs too: what is unlikely, and what is far less likely still, look "
+              "alike otherwise");
   }
 };
 
@@ -42,6 +45,7 @@ class Mlp final : public SequenceModel {
   Space outputs_;
   std::int64_t largest_domain_;  // of a world variable
   bool follows_beliefs_;         // of an explanation
+  bool sees_logs_;
   std::vector<torch::nn::Sequential> factors_;
 };
 

@@ -1,6 +1,7 @@
 #include "anesi/perception/tabular_mlp.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "anesi/core/beliefs.h"
 
@@ -9,6 +10,12 @@ namespace {
 
 // A variable of two values takes one logit, its second value's.
 std::int64_t logits_of(std::int64_t domain) { return domain == 2 ? 1 : domain; }
+
+// Softmax over the last dimension. What it rounds to nothing is the smallest share there is: a network that is very
+// sure rules nothing out, or its beliefs could contradict a constraint.
+torch::Tensor likely(const torch::Tensor& logits) {
+  return logits.softmax(-1).clamp_min(std::numeric_limits<float>::min());
+}
 
 }  // namespace
 
@@ -37,14 +44,14 @@ torch::Tensor TabularMlp::forward(const torch::Tensor& inputs) {
   };
   torch::Tensor beliefs;
   if (seen_.largest_domain() == 2 && seen_.all_domains_equal()) {
-    beliefs = torch::stack({torch::zeros_like(logits), logits}, 2).softmax(2);
+    beliefs = likely(torch::stack({torch::zeros_like(logits), logits}, 2));
   } else {
     std::vector<torch::Tensor> rows;
     std::int64_t begin = 0;
     for (const auto domain : seen_.domains()) {
       auto own = logits.slice(1, begin, begin + logits_of(domain));
       if (domain == 2) own = torch::cat({torch::zeros_like(own), own}, 1);
-      rows.push_back(padded(own.softmax(1), 0));
+      rows.push_back(padded(likely(own), 0));
       begin += logits_of(domain);
     }
     beliefs = torch::stack(rows, 1);

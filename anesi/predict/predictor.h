@@ -57,7 +57,8 @@ struct PredictorOptions {
 
   void describe(OptionTable& table) {
     table.add("beam", beam, {1, 1000000},
-              "width of the beam in the final evaluation and in predict; while training it is 1");
+              "width of the beam in the final evaluation and in predict; while training it is 1, or 16 where decide is "
+              "constrained");
     table.add("prune", prune, "choose outputs under the problem's pruner, also where q did not learn with it");
     table.add("decide", decide,
               "what `accuracy` counts: the most likely world's output, q's most likely output or, where labels say "

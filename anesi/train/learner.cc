@@ -68,7 +68,9 @@ Predictor Learner::predictor(const PredictorOptions& options) const {
 
 std::optional<Evaluation> Learner::evaluate() const {
   if (!held_out || !held_out->labels().outputs.defined()) return std::nullopt;
-  return predictor({.beam = 1, .decide = decide}).evaluate(*held_out);
+  PredictorOptions options{.decide = decide};
+  if (decide != Decide::kConstrained) options.beam = 1;  // there a beam proposes what is decided among
+  return predictor(options).evaluate(*held_out);
 }
 
 }  // namespace anesi
