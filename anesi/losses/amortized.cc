@@ -168,7 +168,7 @@ double AmortizedLoss::update(const Rate& rate, const torch::Tensor& more) {
     const auto loss = update_on(exercise, rate);
     // Where perception looks, q also learns from its own worlds, so that perception does not live on its errors.
     if (more.defined()) {
-      const auto perceived = (options_.soften > 0 ? softened(more) : more).to(type_);
+      const auto perceived = more.to(type_);
       const auto asked = drawn.outputs.slice(0, 0, 1).expand({perceived.size(0), -1}).contiguous();
       update_on({perceived, sample_worlds(perceived, generator_), asked}, rate);
     }
@@ -178,9 +178,8 @@ double AmortizedLoss::update(const Rate& rate, const torch::Tensor& more) {
   auto [beliefs, worlds] = prior_->sample_with_worlds(options_.samples, generator_);
   beliefs = beliefs.to(type_);
   if (more.defined()) {
-    const auto perceived = options_.soften > 0 ? softened(more) : more;
-    beliefs = torch::cat({beliefs, perceived.to(type_)});
-    worlds = torch::cat({worlds, sample_worlds(perceived, generator_)});
+    beliefs = torch::cat({beliefs, more.to(type_)});
+    worlds = torch::cat({worlds, sample_worlds(more, generator_)});
   }
   if (const auto* const known = problem_->facts().find<KnownVariables>()) make_certain(*known, beliefs, worlds);
   Exercise exercise{beliefs, worlds, {}};
@@ -196,15 +195,6 @@ double AmortizedLoss::update(const Rate& rate, const torch::Tensor& more) {
     exercise.trace = trace.masked_fill(torch::rand(trace.sizes(), generator_) >= share, kUnset);
   }
   return update_on(exercise, rate);
-}
-
-torch::Tensor AmortizedLoss::softened(const torch::Tensor& beliefs) const {
-  const auto share = options_.soften * torch::rand({beliefs.size(0), 1, 1}, generator_).to(beliefs.scalar_type());
-  auto result = (1 - share) * beliefs + share * uniform_beliefs(1, problem_->worlds()).to(beliefs.scalar_type());
-  if (const auto* const known = problem_->facts().find<KnownVariables>()) {
-    for (const auto variable : known->variables) result.select(1, variable).copy_(beliefs.select(1, variable));
-  }
-  return result;
 }
 
 void AmortizedLoss::make_certain(const KnownVariables& known, torch::Tensor& beliefs, torch::Tensor& worlds) {

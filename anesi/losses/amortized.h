@@ -45,7 +45,6 @@ struct AmortizedOptions {
   Matching matching = Matching::kJoint;
   Policy policy = Policy::kOff;
   std::int64_t worlds = 1, counted = 0;
-  double soften = 0;
   double on_policy_weight = 1, prediction_weight = 0, temperature = 1, clip = 0;
   Precision precision = Precision::kF32;  // of q's matrix products; not described here: perception's is said with it
 
@@ -59,10 +58,6 @@ struct AmortizedOptions {
         "sampled output values that go through q at once, so that its activations stay in the caches; 0: all. Changes "
         "results by rounding alone, and what is drawn where q's own samples are learned from");
     table.add("perceived", perceived, "learn from the beliefs that perception emits too, beside those of the prior");
-    table.add(
-        "soften", soften, {0, 1},
-        "mix those beliefs with the uniform one, by a share between 0 and this drawn for each, so that q learns of "
-        "doubt where perception has none left");
     table.add("given", given,
               "where c is told something besides the world (a path's ends), tell it something random for each sampled "
               "world; false: always the same");
@@ -132,8 +127,6 @@ class AmortizedLoss final : public Loss {
  private:
   // log q(y|P) as it is learned: under the pruner where q has an explanation model to learn beside it.
   torch::Tensor prediction(const Context& context, const torch::Tensor& outputs);
-  // Beliefs that perception emitted, with more doubt than it had.
-  torch::Tensor softened(const torch::Tensor& beliefs) const;
   // Makes sampled beliefs certain of what inputs tell, and their worlds agree.
   void make_certain(const KnownVariables& known, torch::Tensor& beliefs, torch::Tensor& worlds);
   // What q's own worlds are drawn for: its own outputs, or the one that all labels are about.

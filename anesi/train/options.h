@@ -28,7 +28,7 @@ struct TrainOptions {
   std::int64_t batch = 0;
   Schedule schedule{};
   double weight_decay = 0;
-  double smoothing = 0, label_weight = 0;
+  double smoothing = 0;
   Precision precision = Precision::kF32;
   bool validation = false;
   bool negatives = true;
@@ -55,9 +55,6 @@ struct TrainOptions {
     table.add("smoothing", smoothing, {0, 1},
               "weight of the cross-entropy from uniform to perception's beliefs, added to the loss: label smoothing "
               "where labels are not of the variables; fades to nothing at three quarters of training");
-    table.add("label_weight", label_weight, {0, 1000},
-              "where labels tell worlds: weight of -log p(w|P), added to the loss, so that the beliefs themselves stay "
-              "near them and what follows under a constraint is no surprise to q");
     table.add("precision", precision, "of q's matrix products in training; weights stay f32");
     table.add("validation", validation,
               "hold out a sixth of the training data and evaluate on it while training, unless the data have a part "

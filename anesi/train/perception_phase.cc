@@ -43,8 +43,7 @@ StepLosses PerceptionPhase::step(std::int64_t index) {
                 .perception_learns = index >= train.frozen_epochs * per_epoch,
                 .augment = train.augment,
                 .smoothing = faded(train.smoothing, index, all),
-                .entropy = train.entropy > 0 ? geometric(train.entropy, train.last_entropy, index, all) : 0,
-                .label_weight = train.label_weight};
+                .entropy = train.entropy > 0 ? geometric(train.entropy, train.last_entropy, index, all) : 0};
   if (plan_.q && index % plan_.q_every == 0) plan.q_rate = plan_.q->rate_beside(index / plan_.q_every);
   learner_.perception->train();
   return perception_step(learner_, order.slice(0, within * batch_, std::min((within + 1) * batch_, order.size(0))),

@@ -49,10 +49,6 @@ StepLosses perception_step(Learner& learner, const torch::Tensor& rows, const St
   }
   if (!plan.perception_learns) return losses;
   if (plan.smoothing > 0) loss = loss + plan.smoothing * uniform_cross_entropy(beliefs, worlds);
-  if (plan.label_weight > 0 && batch.observations.worlds.defined()) {
-    const auto visible = beliefs.clamp_min(std::numeric_limits<float>::min());
-    loss = loss - plan.label_weight * known_log_prob(visible, batch.observations.worlds).mean();
-  }
   if (plan.entropy > 0) loss = loss - plan.entropy * entropy_of(beliefs);
   loss.backward();
   learner.optimizer->step(plan.rate.learning_rate, plan.rate.beta1);

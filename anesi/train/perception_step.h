@@ -10,11 +10,11 @@
 namespace anesi {
 
 struct StepPlan {
-  Rate rate;                                            // of perception
-  std::optional<Rate> q_rate = {};                      // empty: q stays as it is
-  bool perception_learns = true;                        // false: only q does
-  bool augment = false;                                 // whether inputs are changed at random first
-  double smoothing = 0, entropy = 0, label_weight = 0;  // weights of what is added to the loss; see TrainOptions
+  Rate rate;                          // of perception
+  std::optional<Rate> q_rate = {};    // empty: q stays as it is
+  bool perception_learns = true;      // false: only q does
+  bool augment = false;               // whether inputs are changed at random first
+  double smoothing = 0, entropy = 0;  // weights of what is added to the loss; see TrainOptions
 };
 
 // On these rows of the training examples, int64 [batch]. Throws Error where beliefs are none or the loss is not finite.
