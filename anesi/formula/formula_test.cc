@@ -8,6 +8,7 @@
 #include "anesi/core/asked_output.h"
 #include "anesi/core/build.h"
 #include "anesi/core/error.h"
+#include "anesi/core/pruner.h"
 #include "anesi/core/seeded.h"
 #include "anesi/exact/circuit_inference.h"
 #include "anesi/exact/enumerate.h"
