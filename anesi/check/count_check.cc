@@ -8,9 +8,9 @@
 #include "anesi/core/index.h"
 #include "anesi/core/seeded.h"
 #include "anesi/exact/formula_graph.h"
+#include "anesi/formula/formula.h"
 #include "anesi/models/inference_model.h"
 #include "anesi/predict/count.h"
-#include "anesi/pruners/formula_constraint.h"
 
 namespace anesi {
 namespace {
@@ -73,7 +73,7 @@ CountCheck check_counts(const std::shared_ptr<GraphNetwork>& network, const Draw
   std::vector<double> predicted, sampled, within, effective, covered, satisfied;
   for (std::int64_t formula = 0; formula < formulas; ++formula) {
     const auto cnf = draw(random);
-    const auto problem = make_formula_constraint(cnf);
+    const auto problem = formula_problem(cnf, /*seconds=*/0);
     const auto one = torch::rand({problem->worlds().variables()}, generator);
     const auto belief = torch::stack({1 - one, one}, 1);
     const auto truth = AllWorlds(cnf, belief).log_count();

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "anesi/core/error.h"
-#include "anesi/exact/circuit.h"
+#include "anesi/exact/circuit_builder.h"
 
 #ifdef ANESI_WITH_SDD
 extern "C" {

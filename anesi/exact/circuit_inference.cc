@@ -7,12 +7,12 @@
 #include <limits>
 #include <map>
 #include <mutex>
-#include <queue>
 #include <random>
 #include <string>
 
 #include "anesi/core/error.h"
 #include "anesi/core/thread_pool.h"
+#include "anesi/exact/violation.h"
 
 namespace anesi {
 namespace {
@@ -21,108 +21,11 @@ constexpr double kNever = -std::numeric_limits<double>::infinity();
 // The logarithm that stands for a weight of zero while derivatives are taken: small enough to change nothing, large
 // enough that what it is divided by again does not vanish.
 constexpr double kNearlyNever = -400;
-// Draws, or worlds by falling probability, among which one that violates a constraint is looked for.
-constexpr int kTriesToViolate = 100000;
 
 // log(1 - p).
 double log_of_rest(double log_p) {
   if (log_p >= 0) return kNever;
   return log_p > -0.7 ? std::log(-std::expm1(log_p)) : std::log1p(-std::exp(log_p));
-}
-
-struct Believed {
-  const double* values;  // [variables, width]
-  std::int64_t width;
-  double operator()(std::int64_t variable, std::int64_t value) const { return values[variable * width + value]; }
-};
-
-void write_world(const Encoding& encoding, const std::vector<bool>& model, std::int64_t* world) {
-  for (std::size_t variable = 0; variable < encoding.worlds.size(); ++variable) {
-    const auto& literals = encoding.worlds[variable];
-    for (std::size_t value = 0; value < literals.size(); ++value) {
-      const auto literal = literals[value];
-      if (model[static_cast<std::size_t>(std::abs(literal))] == (literal > 0)) {
-        world[variable] = static_cast<std::int64_t>(value);
-      }
-    }
-  }
-}
-
-// Of the values of a variable this one may be true alone.
-void decide(Circuit::OfLiterals<char>& may_be_true, const Circuit& circuit, const std::vector<int>& literals,
-            std::int64_t value) {
-  for (std::size_t other = 0; other < literals.size(); ++other) {
-    const bool chosen = static_cast<std::int64_t>(other) == value;
-    may_be_true[circuit.place_of(chosen ? -literals[other] : literals[other])] = 0;
-  }
-}
-
-Circuit::OfLiterals<char> decided(const Circuit& circuit, const Encoding::Literals& literals, Values values) {
-  Circuit::OfLiterals<char> may_be_true(circuit.places(), 1);
-  for (std::size_t variable = 0; variable < literals.size(); ++variable) {
-    if (values[variable] != kUnset) decide(may_be_true, circuit, literals[variable], values[variable]);
-  }
-  return may_be_true;
-}
-
-}  // namespace
-
-bool satisfies(const CompiledFormula& formula, Values world) {
-  auto may_be_true = decided(formula.circuit, formula.encoding.worlds, world);
-  return formula.circuit.restrict_to_models(may_be_true);
-}
-
-namespace {
-
-// The most probable world that violates a constraint, found among all worlds by falling probability. Returns its
-// log-probability; kNever where there is none within the limit.
-double best_violation(const CompiledFormula& formula, const Believed& belief, std::int64_t* world) {
-  const auto& worlds = formula.encoding.worlds;
-  std::vector<std::vector<std::int64_t>> ranked(worlds.size());  // values by falling probability
-  struct Candidate {
-    double log_prob;
-    std::vector<std::int32_t> ranks;
-    std::size_t last;  // variables before it stay as they are
-    bool operator<(const Candidate& other) const { return log_prob < other.log_prob; }
-  };
-  Candidate first{0, std::vector<std::int32_t>(worlds.size(), 0), 0};
-  const auto log_of = [&](std::size_t variable, std::int32_t rank) {
-    return std::log(belief(static_cast<std::int64_t>(variable), ranked[variable][static_cast<std::size_t>(rank)]));
-  };
-  for (std::size_t variable = 0; variable < worlds.size(); ++variable) {
-    ranked[variable].resize(worlds[variable].size());
-    for (std::size_t value = 0; value < worlds[variable].size(); ++value) {
-      ranked[variable][value] = static_cast<std::int64_t>(value);
-    }
-    std::ranges::sort(ranked[variable], std::greater{},
-                      [&](std::int64_t value) { return belief(static_cast<std::int64_t>(variable), value); });
-    first.log_prob += log_of(variable, 0);
-  }
-  std::priority_queue<Candidate> open;
-  open.push(std::move(first));
-  std::vector<std::int64_t> values(worlds.size());
-  for (int tries = 0; tries < kTriesToViolate && !open.empty(); ++tries) {
-    const auto candidate = open.top();
-    open.pop();
-    if (candidate.log_prob == kNever) break;
-    for (std::size_t variable = 0; variable < worlds.size(); ++variable) {
-      values[variable] = ranked[variable][static_cast<std::size_t>(candidate.ranks[variable])];
-    }
-    if (!satisfies(formula, values)) {
-      std::ranges::copy(values, world);
-      return candidate.log_prob;
-    }
-    for (auto variable = candidate.last; variable < worlds.size(); ++variable) {
-      const auto rank = candidate.ranks[variable];
-      if (static_cast<std::size_t>(rank) + 1 >= worlds[variable].size()) continue;
-      auto next = candidate;
-      next.ranks[variable] = rank + 1;
-      next.last = variable;
-      next.log_prob += log_of(variable, rank + 1) - log_of(variable, rank);
-      open.push(std::move(next));
-    }
-  }
-  return kNever;
 }
 
 class CircuitInference : public ExactInference {
@@ -158,7 +61,7 @@ class CircuitInference : public ExactInference {
       } else {
         std::vector<bool> model;
         log_prob = row.formula.circuit.best_model(row.weights, model);
-        write_world(encoding_, model, world);
+        read_values(encoding_.worlds, model, world);
       }
     });
     return {worlds, log_probs};
@@ -178,7 +81,7 @@ class CircuitInference : public ExactInference {
       if (row.wants == Wants::kModel) {
         std::vector<bool> model;
         row.formula.circuit.sample_model(row.weights, model, draw);
-        write_world(encoding_, model, world);
+        read_values(encoding_.worlds, model, world);
         return;
       }
       const Values drawn(world, static_cast<std::size_t>(worlds_.variables()));
@@ -196,7 +99,7 @@ class CircuitInference : public ExactInference {
   enum class Wants { kModel, kViolation, kAnything };
   struct Row {
     std::int64_t index;
-    Believed belief;
+    BelievedValues belief;
     Wants wants;
     const CompiledFormula& formula;
     // Of every literal: beliefs for worlds, one or zero for outputs.
@@ -294,7 +197,7 @@ class CircuitInference : public ExactInference {
       for (auto index = begin; index < end; ++index) {
         const Values output(wanted.const_data_ptr<std::int64_t>() + index * wanted.size(1),
                             static_cast<std::size_t>(wanted.size(1)));
-        const Believed belief{given.const_data_ptr<double>() + index * variables * width, width};
+        const BelievedValues belief{given.const_data_ptr<double>() + index * variables * width, width};
         weights.assign(2 * static_cast<std::size_t>(variables_) + 1, 0.0);
         for_each_literal([&](std::int64_t variable, std::int64_t value, std::size_t place) {
           weights[place] = std::log(belief(variable, value));
@@ -316,7 +219,7 @@ class CircuitInference : public ExactInference {
     });
   }
 
-  double best_of_all(const Believed& belief, std::int64_t* world) const {
+  double best_of_all(const BelievedValues& belief, std::int64_t* world) const {
     double log_prob = 0;
     for (std::int64_t variable = 0; variable < worlds_.variables(); ++variable) {
       for (std::int64_t value = 1; value < worlds_.domain(variable); ++value) {
@@ -328,7 +231,7 @@ class CircuitInference : public ExactInference {
   }
 
   template <typename Draw>
-  void draw_world(const Believed& belief, std::int64_t* world, Draw draw) const {
+  void draw_world(const BelievedValues& belief, std::int64_t* world, Draw draw) const {
     for (std::int64_t variable = 0; variable < worlds_.variables(); ++variable) {
       auto left = draw();
       for (std::int64_t value = 0; value < worlds_.domain(variable); ++value) {
@@ -423,91 +326,7 @@ class ConditionedCircuits final : public CircuitInference {
   mutable std::map<std::vector<std::int64_t>, std::string> failures_;  // why an output's did not compile
 };
 
-class CircuitPruner final : public Pruner {
- public:
-  explicit CircuitPruner(std::shared_ptr<const CompiledFormula> formula) : formula_(std::move(formula)) {}
-
-  void allow_outputs(Values partial, std::int64_t variable, Mask mask) const override {
-    const auto& [circuit, encoding] = *formula_;
-    if (encoding.is_constraint()) {
-      mask[1] = circuit.satisfiable();
-      mask[0] = some_violate(Circuit::OfLiterals<char>(circuit.places(), 1), {});
-      return;
-    }
-    auto may_be_true = decided(circuit, encoding.outputs, but_for(partial, variable));
-    circuit.restrict_to_models(may_be_true);
-    read(may_be_true, encoding.outputs[static_cast<std::size_t>(variable)], mask);
-  }
-
-  void allow_worlds(Values output, Values partial, std::int64_t variable, Mask mask) const override {
-    const auto& [circuit, encoding] = *formula_;
-    const auto asked = but_for(partial, variable);
-    const auto& literals = encoding.worlds[static_cast<std::size_t>(variable)];
-    auto may_be_true = decided(circuit, encoding.worlds, asked);
-    if (encoding.is_constraint() && output[0] != 1) {
-      for (std::size_t value = 0; value < mask.size(); ++value) {
-        auto with_value = may_be_true;
-        decide(with_value, circuit, literals, static_cast<std::int64_t>(value));
-        mask[value] = output[0] == kUnset || some_violate(with_value, asked, variable);
-      }
-      return;
-    }
-    for (std::size_t place = 0; place < encoding.outputs.size(); ++place) {
-      if (output[place] != kUnset) decide(may_be_true, circuit, encoding.outputs[place], output[place]);
-    }
-    circuit.restrict_to_models(may_be_true);
-    read(may_be_true, literals, mask);
-  }
-
- private:
-  static std::vector<std::int64_t> but_for(Values values, std::int64_t variable) {
-    std::vector<std::int64_t> rest(values.begin(), values.end());
-    rest[static_cast<std::size_t>(variable)] = kUnset;
-    return rest;
-  }
-
-  void read(const Circuit::OfLiterals<char>& may_be_true, const std::vector<int>& literals, Mask mask) const {
-    for (std::size_t value = 0; value < mask.size(); ++value) {
-      mask[value] = may_be_true[formula_->circuit.place_of(literals[value])] != 0;
-    }
-  }
-
-  // Whether fewer worlds satisfy the constraint than there are among those that agree with `partial` and whose
-  // literals may be true. Nothing partial: all worlds.
-  bool some_violate(const Circuit::OfLiterals<char>& may_be_true, const std::vector<std::int64_t>& partial,
-                    std::int64_t decided_too = -1) const {
-    const auto& [circuit, encoding] = *formula_;
-    Circuit::Weights weights(circuit.places(), 0);
-    for (std::size_t place = 0; place < weights.size(); ++place) {
-      if (may_be_true[place] == 0) weights[place] = kNever;
-    }
-    double log_worlds = 0;
-    for (std::size_t variable = 0; variable < encoding.worlds.size(); ++variable) {
-      const bool open =
-          (partial.empty() || partial[variable] == kUnset) && static_cast<std::int64_t>(variable) != decided_too;
-      if (open) log_worlds += std::log(static_cast<double>(encoding.worlds[variable].size()));
-    }
-    constexpr double kRounding = 1e-12;
-    return circuit.log_count(weights) < log_worlds - kRounding;
-  }
-
-  std::shared_ptr<const CompiledFormula> formula_;
-};
-
-const Cnf& formula_of(const Problem& problem) {
-  const auto* const cnf = problem.facts().find<Cnf>();
-  if (cnf == nullptr) throw Error("circuit: the problem gives no formula (a fact of type Cnf)");
-  return *cnf;
-}
-
 }  // namespace
-
-std::shared_ptr<const CompiledFormula> compiled_formula(const Problem& problem, double seconds) {
-  if (auto compiled = problem.facts().share<CompiledFormula>()) return compiled;
-  const auto& cnf = formula_of(problem);
-  return std::make_shared<CompiledFormula>(
-      CompiledFormula{Circuit::compile(cnf.variables(), cnf.clauses(), seconds), cnf.encoding()});
-}
 
 std::unique_ptr<ExactInference> make_circuit_inference(const Problem& problem, double seconds) {
   return std::make_unique<WholeCircuit>(problem, compiled_formula(problem, seconds));
@@ -515,10 +334,6 @@ std::unique_ptr<ExactInference> make_circuit_inference(const Problem& problem, d
 
 std::unique_ptr<ExactInference> make_conditioned_circuits(const Problem& problem, double seconds) {
   return std::make_unique<ConditionedCircuits>(problem, formula_of(problem), seconds);
-}
-
-std::unique_ptr<Pruner> make_circuit_pruner(std::shared_ptr<const CompiledFormula> formula) {
-  return std::make_unique<CircuitPruner>(std::move(formula));
 }
 
 }  // namespace anesi

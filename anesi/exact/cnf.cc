@@ -1,15 +1,34 @@
 #include "anesi/exact/cnf.h"
 
+#include <cstdlib>
+
 namespace anesi {
+namespace {
+
+std::vector<std::int64_t> domains_of(const Encoding::Literals& literals) {
+  std::vector<std::int64_t> domains;
+  for (const auto& values : literals) domains.push_back(static_cast<std::int64_t>(values.size()));
+  return domains;
+}
+
+}  // namespace
 
 bool Encoding::fits(const Space& world_space, const Space& output_space) const {
-  const auto shape_of = [](const Literals& literals) {
-    std::vector<std::int64_t> domains;
-    for (const auto& values : literals) domains.push_back(static_cast<std::int64_t>(values.size()));
-    return domains;
-  };
-  const auto output_domains = is_constraint() ? std::vector<std::int64_t>{2} : shape_of(outputs);
-  return shape_of(worlds) == world_space.domains() && output_domains == output_space.domains();
+  const auto output_domains = is_constraint() ? std::vector<std::int64_t>{2} : domains_of(outputs);
+  return domains_of(worlds) == world_space.domains() && output_domains == output_space.domains();
+}
+
+Space space_of(const Encoding::Literals& literals) { return Space(domains_of(literals)); }
+
+void read_values(const Encoding::Literals& literals, const std::vector<bool>& model, std::int64_t* values) {
+  for (std::size_t variable = 0; variable < literals.size(); ++variable) {
+    for (std::size_t value = 0; value < literals[variable].size(); ++value) {
+      const auto literal = literals[variable][value];
+      if (model[static_cast<std::size_t>(std::abs(literal))] == (literal > 0)) {
+        values[variable] = static_cast<std::int64_t>(value);
+      }
+    }
+  }
 }
 
 Cnf::Cnf(const Space& worlds, const Space& outputs) {

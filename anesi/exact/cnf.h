@@ -32,6 +32,11 @@ struct Encoding {
   }
 };
 
+// Of variables with a value for each literal.
+Space space_of(const Encoding::Literals& literals);
+// The values of these variables in a model, which is true or false by variable of the formula (entry 0 unused).
+void read_values(const Encoding::Literals& literals, const std::vector<bool>& model, std::int64_t* values);
+
 // A fact: buys a pruner by SAT solving and exact inference by compilation.
 class Cnf {
  public:

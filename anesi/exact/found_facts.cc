@@ -5,6 +5,7 @@
 #include "anesi/core/error.h"
 #include "anesi/core/rows.h"
 #include "anesi/exact/automaton.h"
+#include "anesi/exact/saved_formula.h"
 #include "anesi/models/output_tables.h"
 #include "anesi/models/reading_order.h"
 #include "anesi/models/variable_pairs.h"
@@ -142,6 +143,7 @@ NamedTensors found_facts_of(const Problem& problem) {
     save_reading(*problem.facts().find<ReadingOrder>(), tensors);
   }
   if (found->tables) save_tables(*problem.facts().find<OutputTables>(), tensors);
+  if (found->formula) save_formula(problem, tensors);
   return tensors;
 }
 
@@ -155,6 +157,7 @@ std::shared_ptr<const Problem> with_found_facts(std::shared_ptr<const Problem> p
     facts.with(load_reading(saved, *problem));
   }
   if ((found.tables = saved.contains("tables.values"))) facts.with(load_tables(saved, *problem));
+  load_formula(saved, problem->worlds(), problem->outputs(), facts);
   facts.with(found);
   return with_facts(std::move(problem), std::move(facts));
 }

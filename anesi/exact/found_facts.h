@@ -1,4 +1,4 @@
-// Facts that were found by asking c (discover/), not declared: a saved model brings them along.
+// Facts that a saved model brings along: those that were found by asking c (discover/), not declared, and formulas.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,8 @@ namespace anesi {
 // A fact: which of the problem's other facts were found.
 struct FoundFacts {
   bool automaton = false, tables = false, reading = false;
-  std::string summary;  // in a line, for people
+  bool formula = false;  // which is told rather than found; set where it is to be saved
+  std::string summary;   // in a line, for people
 };
 
 // Those facts as tensors, to be saved; empty where none was found.

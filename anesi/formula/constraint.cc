@@ -3,16 +3,11 @@
 #include "anesi/core/asked_output.h"
 #include "anesi/core/error.h"
 #include "anesi/core/seeded.h"
+#include "anesi/exact/circuit_pruner.h"
 #include "anesi/pruners/remembering_pruner.h"
 
 namespace anesi {
 namespace {
-
-Space space_of(const Encoding::Literals& literals) {
-  std::vector<std::int64_t> domains;
-  for (const auto& values : literals) domains.push_back(static_cast<std::int64_t>(values.size()));
-  return Space(std::move(domains));
-}
 
 class Constraint final : public PointwiseProblem {
  public:

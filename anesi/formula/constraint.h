@@ -9,7 +9,7 @@
 #include "anesi/core/known_variables.h"
 #include "anesi/core/observations.h"
 #include "anesi/core/problem.h"
-#include "anesi/exact/circuit_inference.h"
+#include "anesi/exact/compiled_formula.h"
 
 namespace anesi {
 

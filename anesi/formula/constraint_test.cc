@@ -8,6 +8,7 @@
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/seeded.h"
+#include "anesi/exact/circuit_inference.h"
 #include "anesi/exact/enumerate.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/pruners/sat_pruner.h"
@@ -24,14 +25,9 @@ Cnf mixed() {
   return {Encoding{.worlds = {{1, 2, 3}, {-4, 4}}}, 4, {{1, 2, 3}, {-1, -2}, {-1, -3}, {-2, -3}, {-3, -4}}};
 }
 
-std::shared_ptr<const CompiledFormula> compiled(const Cnf& cnf) {
-  return std::make_shared<CompiledFormula>(
-      CompiledFormula{Circuit::compile(cnf.variables(), cnf.clauses()), cnf.encoding()});
-}
-
 class Constraints : public testing::TestWithParam<Cnf (*)()> {
  protected:
-  std::shared_ptr<const Problem> problem_ = make_constraint(compiled(GetParam()()));
+  std::shared_ptr<const Problem> problem_ = make_constraint(compiled_formula(GetParam()()));
   std::unique_ptr<ExactInference> circuit_ = make_circuit_inference(*problem_), truth_ = make_enumeration(*problem_);
   toys::RandomSeed seed_;
   torch::Tensor beliefs_ = toys::random_beliefs(20, problem_->worlds(), 1, seeded(seed_));
@@ -115,7 +111,7 @@ TEST_P(Constraints, ArePrunedToWhatCanBeCompleted) {
 INSTANTIATE_TEST_SUITE_P(OfFormulas, Constraints, testing::Values(&lights, &mixed));
 
 TEST(Constraint, AsksForWorldsThatSatisfyIt) {
-  const auto problem = make_constraint(compiled(lights()));
+  const auto problem = make_constraint(compiled_formula(lights()));
   EXPECT_EQ(problem->facts().find<AskedOutput>()->output, std::vector<std::int64_t>{1});
   EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{1, 0, 0})[0], 1);
   EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{1, 0, 1})[0], 0);
@@ -123,11 +119,11 @@ TEST(Constraint, AsksForWorldsThatSatisfyIt) {
 
 TEST(Constraint, ThatNothingSatisfiesIsSaidToBeSo) {
   const Cnf never(Encoding{.worlds = {{-1, 1}}}, 1, {{1}, {-1}});
-  EXPECT_THROW(make_constraint(compiled(never)), Error);
+  EXPECT_THROW(make_constraint(compiled_formula(never)), Error);
   const KnownVariables all_on{{0, 1, 2}, [](std::int64_t count, const at::Generator&) {
                                 return torch::ones({count, 3}, torch::kInt64);
                               }};
-  EXPECT_THROW(make_constraint(compiled(lights()), all_on), Error);
+  EXPECT_THROW(make_constraint(compiled_formula(lights()), all_on), Error);
 }
 
 }  // namespace

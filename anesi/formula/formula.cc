@@ -4,15 +4,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
+#include <optional>
 
 #include "anesi/core/asked_output.h"
 #include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/core/seeded.h"
 #include "anesi/exact/circuit_files.h"
+#include "anesi/exact/circuit_pruner.h"
 #include "anesi/exact/sat.h"
 #include "anesi/formula/constraint.h"
+#include "anesi/formula/formula_encoding.h"
 #include "anesi/pruners/remembering_pruner.h"
 #include "anesi/pruners/sat_pruner.h"
 
@@ -20,40 +22,6 @@ namespace anesi {
 namespace {
 
 constexpr std::int64_t kWorldsTried = 1000;
-
-// Whether each variable is shown, entry 0 unused.
-std::vector<bool> shown_of(const Dimacs& formula) {
-  std::vector<bool> shown(static_cast<std::size_t>(formula.variables) + 1, !formula.has_show);
-  for (const auto variable : formula.shown) shown[static_cast<std::size_t>(variable)] = true;
-  return shown;
-}
-
-// Literals of the values of these variables: groups as one variable each, the others as two values.
-Encoding::Literals literals_of(const std::vector<int>& variables, const std::vector<std::vector<int>>& groups) {
-  const std::set<int> wanted(variables.begin(), variables.end());
-  Encoding::Literals literals;
-  std::set<int> done;
-  for (const auto variable : variables) {
-    if (done.contains(variable)) continue;
-    const auto group = std::ranges::find_if(groups, [&](const std::vector<int>& members) {
-      return std::ranges::find(members, variable) != members.end() &&
-             std::ranges::all_of(members, [&](int member) { return wanted.contains(member); });
-    });
-    if (group == groups.end()) {
-      literals.push_back({-variable, variable});
-      continue;
-    }
-    literals.push_back(*group);
-    done.insert(group->begin(), group->end());
-  }
-  return literals;
-}
-
-Space space_of_literals(const Encoding::Literals& literals) {
-  std::vector<std::int64_t> domains;
-  for (const auto& values : literals) domains.push_back(static_cast<std::int64_t>(values.size()));
-  return Space(std::move(domains));
-}
 
 // The formula again with other names for the variables that are not shown; what is said of one variable and not of its
 // twin shows that those that are shown do not define it (Padoa's method).
@@ -78,12 +46,11 @@ class Definitions {
 
 class FormulaProblem final : public PointwiseProblem {
  public:
-  FormulaProblem(const Cnf& cnf, Encoding::Literals outputs, std::vector<std::vector<int>> told_clauses)
+  FormulaProblem(const Cnf& cnf, std::vector<std::vector<int>> told_clauses)
       : cnf_(cnf),
-        outputs_literals_(std::move(outputs)),
         told_clauses_(std::move(told_clauses)),
-        worlds_(space_of_literals(cnf.encoding().worlds)),
-        outputs_(cnf.encoding().is_constraint() ? Space{2} : space_of_literals(cnf.encoding().outputs)) {
+        worlds_(space_of(cnf.encoding().worlds)),
+        outputs_(cnf.encoding().is_constraint() ? Space{2} : space_of(cnf.encoding().outputs)) {
     std::vector<bool> of_world(static_cast<std::size_t>(cnf.variables()) + 1, false);
     for (const auto& literals : cnf.encoding().worlds) {
       for (const auto literal : literals) of_world[static_cast<std::size_t>(std::abs(literal))] = true;
@@ -131,168 +98,56 @@ class FormulaProblem final : public PointwiseProblem {
     if (model.empty()) {
       throw Error(fmt::format("definition: the formula gives world ({}) no output", fmt::join(world, ", ")));
     }
-    for (std::size_t variable = 0; variable < output.size(); ++variable) {
-      const auto& literals = outputs_literals_[variable];
-      for (std::size_t value = 0; value < literals.size(); ++value) {
-        const auto literal = literals[value];
-        if (model[static_cast<std::size_t>(std::abs(literal))] == (literal > 0)) {
-          output[variable] = static_cast<std::int64_t>(value);
-        }
-      }
-    }
+    read_values(cnf_.encoding().outputs, model, output.data());
   }
 
   Cnf cnf_;
-  Encoding::Literals outputs_literals_;
   std::vector<std::vector<int>> told_clauses_;  // whose truth is the output
   Space worlds_, outputs_;
   bool evaluates_ = true;  // clauses can be looked at; else a solver is asked
   std::optional<SatSolvers> solvers_;
 };
 
-// Clauses that say no more than that one of a group holds are always true of worlds.
-std::vector<std::vector<int>> clauses_that_tell(const Dimacs& formula, const std::vector<std::vector<int>>& groups) {
-  std::set<std::vector<int>> silent;
-  for (const auto& group : groups) {
-    silent.insert(group);
-    for (std::size_t first = 0; first < group.size(); ++first) {
-      for (auto second = first + 1; second < group.size(); ++second) silent.insert({-group[second], -group[first]});
-    }
-  }
-  std::vector<std::vector<int>> telling;
-  for (const auto& clause : formula.clauses) {
-    auto sorted = clause;
-    std::ranges::sort(sorted);
-    if (!silent.contains(sorted)) telling.push_back(clause);
-  }
-  return telling;
-}
-
-// Those that inputs tell first.
-std::vector<int> world_variables(const std::vector<bool>& shown, const std::vector<int>& told) {
-  auto variables = told;
-  for (const auto variable : told) {
-    if (variable < 1 || static_cast<std::size_t>(variable) >= shown.size() ||
-        !shown[static_cast<std::size_t>(variable)]) {
-      throw UsageError(fmt::format("told: there is no variable {} that the formula shows", variable));
-    }
-  }
-  for (int variable = 1; static_cast<std::size_t>(variable) < shown.size(); ++variable) {
-    const bool first = std::ranges::find(told, variable) != told.end();
-    if (shown[static_cast<std::size_t>(variable)] && !first) variables.push_back(variable);
-  }
-  return variables;
-}
-
-}  // namespace
-
-std::vector<std::vector<int>> exactly_one_groups(const Dimacs& formula) {
-  std::set<std::pair<int, int>> excluded;  // pairs of which not both hold, the smaller first
-  for (const auto& clause : formula.clauses) {
-    if (clause.size() == 2 && clause[0] < 0 && clause[1] < 0) {
-      excluded.insert(std::minmax(-clause[0], -clause[1]));
-    }
-  }
-  std::vector<std::vector<int>> groups;
-  std::set<int> taken;
-  for (const auto& clause : formula.clauses) {
-    auto members = clause;
-    std::ranges::sort(members);
-    const bool free =
-        std::ranges::all_of(members, [&](int literal) { return literal > 0 && !taken.contains(literal); });
-    if (members.size() < 2 || !free) continue;
-    bool exclusive = true;
-    for (std::size_t first = 0; exclusive && first < members.size(); ++first) {
-      for (auto second = first + 1; exclusive && second < members.size(); ++second) {
-        exclusive = excluded.contains({members[first], members[second]});
-      }
-    }
-    if (!exclusive) continue;
-    taken.insert(members.begin(), members.end());
-    groups.push_back(std::move(members));
-  }
-  return groups;
-}
-
-Cnf encoded(const Dimacs& formula, const FormulaOptions& options) {
-  const auto groups = exactly_one_groups(formula);
-  const auto shown = shown_of(formula);
-  const auto worlds = world_variables(shown, options.told);
-  if (worlds.empty()) throw UsageError("formula: no variable is shown");
-  Encoding encoding{.worlds = literals_of(worlds, groups)};
-  if (options.as == FormulaAs::kConstraint) return {std::move(encoding), formula.variables, formula.clauses};
-  if (options.as == FormulaAs::kDefinition) {
-    auto outputs = options.outputs;
-    for (int variable = 1; options.outputs.empty() && variable <= formula.variables; ++variable) {
-      if (!shown[static_cast<std::size_t>(variable)]) outputs.push_back(variable);
-    }
-    for (const auto variable : outputs) {
-      if (variable < 1 || variable > formula.variables) {
-        throw UsageError(fmt::format("definition: there is no variable {} to be an output", variable));
-      }
-      if (shown[static_cast<std::size_t>(variable)]) {
-        throw UsageError(
-            fmt::format("definition: variable {} is shown, so it is of the world, not an output", variable));
-      }
-    }
-    if (outputs.empty()) throw UsageError("definition: all variables are shown, and none is left to be an output");
-    encoding.outputs = literals_of(outputs, groups);
-    return {std::move(encoding), formula.variables, formula.clauses};
-  }
-  // The truth of each clause is a variable of its own; of the formula's only what groups say stays.
-  const auto telling = clauses_that_tell(formula, groups);
-  if (telling.empty()) throw UsageError("clauses: the formula has none that could be false");
-  Cnf cnf({}, formula.variables, {});
-  for (const auto& group : groups) cnf.exactly_one(group);
-  for (const auto& clause : telling) {
-    const auto holds = cnf.fresh_variable();
-    encoding.outputs.push_back({-holds, holds});
-    auto one_is_true = clause;
-    one_is_true.push_back(-holds);
-    cnf.add(std::move(one_is_true));
-    for (const auto literal : clause) {
-      if (!shown[static_cast<std::size_t>(std::abs(literal))]) {
-        throw UsageError(fmt::format("clauses: variable {} is not shown, so whether a clause holds is not known",
-                                     std::abs(literal)));
-      }
-      cnf.add({-literal, holds});
-    }
-  }
-  return {std::move(encoding), cnf.variables(), cnf.clauses()};
-}
-
-std::shared_ptr<const Problem> formula_problem(const Dimacs& formula, const FormulaOptions& options) {
-  const auto cnf = encoded(formula, options);
-  const auto groups = exactly_one_groups(formula);
-  const auto shown = shown_of(formula);
-  const bool solver = this_build().cadical;
-  const bool hides = std::ranges::find(shown.begin() + 1, shown.end(), false) != shown.end();
-  if (hides && !solver)
-    throw Error("formula: variables that are not shown need CaDiCaL, and anesi was built without it");
-  if (solver && !SatSolvers(formula.clauses).satisfiable())
+void check_satisfiable(const std::vector<std::vector<int>>& clauses) {
+  if (this_build().cadical && !SatSolvers(clauses).satisfiable())
     throw Error("formula: it has no model, no world satisfies it");
-  if (hides) {
-    const Definitions definitions(formula, shown);
-    for (int variable = 1; variable <= formula.variables; ++variable) {
-      if (!shown[static_cast<std::size_t>(variable)] && !definitions.defines(variable)) {
-        throw Error(
-            fmt::format("formula: variable {} is not shown, and those that are do not define it: a world would "
-                        "have several outputs, or be counted several times",
-                        variable));
-      }
+}
+
+void check_defined(const Dimacs& formula, const std::vector<bool>& shown) {
+  const Definitions definitions(formula, shown);
+  for (int variable = 1; variable <= formula.variables; ++variable) {
+    if (!shown[static_cast<std::size_t>(variable)] && !definitions.defines(variable)) {
+      throw Error(
+          fmt::format("formula: variable {} is not shown, and those that are do not define it: a world would "
+                      "have several outputs, or be counted several times",
+                      variable));
     }
   }
-  const bool clauses = options.as == FormulaAs::kClauses;
-  auto problem = std::make_shared<FormulaProblem>(
-      cnf, cnf.encoding().outputs, clauses ? clauses_that_tell(formula, groups) : std::vector<std::vector<int>>{});
+}
+
+// Throws Error where one of some random worlds has no output.
+void try_worlds(const Problem& problem) {
+  const auto generator = seeded(0);
+  std::vector<std::int64_t> world(static_cast<std::size_t>(problem.worlds().variables()));
+  for (std::int64_t tried = 0; tried < kWorldsTried; ++tried) {
+    for (std::size_t variable = 0; variable < world.size(); ++variable) {
+      const auto domain = problem.worlds().domain(static_cast<std::int64_t>(variable));
+      world[variable] = torch::randint(domain, {1}, generator, torch::kInt64).item<std::int64_t>();
+    }
+    apply_to(problem, world);
+  }
+}
+
+// With the facts that a formula buys: a circuit and its pruner where it compiles in time, else the solver's pruner.
+std::shared_ptr<const Problem> problem_of(const Cnf& cnf, std::vector<std::vector<int>> told_clauses, double seconds) {
+  auto problem = std::make_shared<FormulaProblem>(cnf, std::move(told_clauses));
   auto& facts = problem->facts_to_fill();
   facts.with(cnf);
-  if (options.as == FormulaAs::kConstraint) facts.with(AskedOutput{{kSatisfied}});
+  if (cnf.encoding().is_constraint()) facts.with(AskedOutput{{kSatisfied}});
   std::shared_ptr<const CompiledFormula> compiled;
-  if (this_build().libsdd && options.seconds > 0) {
+  if (this_build().libsdd && seconds > 0) {
     try {
-      compiled = std::make_shared<CompiledFormula>(
-          CompiledFormula{Circuit::compile(cnf.variables(), cnf.clauses(), options.seconds), cnf.encoding()});
+      compiled = compiled_formula(cnf, seconds);
     } catch (const Error&) {
       // It does not compile in time; there is the solver.
     }
@@ -301,22 +156,34 @@ std::shared_ptr<const Problem> formula_problem(const Dimacs& formula, const Form
     if (!compiled->circuit.satisfiable()) throw Error("formula: it has no model, no world satisfies it");
     facts.with(compiled);
     facts.with(std::shared_ptr<const Pruner>(make_remembering_pruner(make_circuit_pruner(compiled))));
-  } else if (solver) {
+  } else if (this_build().cadical) {
     facts.lazily<Pruner>([cnf, worlds = problem->worlds(), outputs = problem->outputs()] {
       return std::shared_ptr<const Pruner>(make_remembering_pruner(make_sat_pruner(cnf, worlds, outputs)));
     });
   }
-  if (options.as == FormulaAs::kDefinition) {
-    const auto generator = seeded(0);
-    std::vector<std::int64_t> world(static_cast<std::size_t>(problem->worlds().variables()));
-    for (std::int64_t tried = 0; tried < kWorldsTried; ++tried) {
-      for (std::size_t variable = 0; variable < world.size(); ++variable) {
-        const auto domain = problem->worlds().domain(static_cast<std::int64_t>(variable));
-        world[variable] = torch::randint(domain, {1}, generator, torch::kInt64).item<std::int64_t>();
-      }
-      apply_to(*problem, world);
-    }
-  }
+  return problem;
+}
+
+}  // namespace
+
+std::shared_ptr<const Problem> formula_problem(const Cnf& cnf, double seconds) {
+  check_satisfiable(cnf.clauses());
+  return problem_of(cnf, {}, seconds);
+}
+
+std::shared_ptr<const Problem> formula_problem(const Dimacs& formula, const FormulaOptions& options) {
+  const auto cnf = encoded(formula, options);
+  const auto shown = shown_variables(formula);
+  const bool hides = std::ranges::find(shown.begin() + 1, shown.end(), false) != shown.end();
+  if (hides && !this_build().cadical)
+    throw Error("formula: variables that are not shown need CaDiCaL, and anesi was built without it");
+  check_satisfiable(formula.clauses);
+  if (hides) check_defined(formula, shown);
+  const bool clauses = options.as == FormulaAs::kClauses;
+  const auto problem = problem_of(
+      cnf, clauses ? clauses_that_tell(formula, exactly_one_groups(formula)) : std::vector<std::vector<int>>{},
+      options.seconds);
+  if (options.as == FormulaAs::kDefinition) try_worlds(*problem);
   return problem;
 }
 

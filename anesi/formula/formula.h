@@ -45,6 +45,10 @@ Cnf encoded(const Dimacs& formula, const FormulaOptions& options);
 // without one (CaDiCaL), only formulas whose variables are all shown can be problems.
 std::shared_ptr<const Problem> formula_problem(const Dimacs& formula, const FormulaOptions& options = {});
 
+// Of what is encoded already, which compiles for so many seconds at most, or not at all. Outputs, where it has any, are
+// what a solver finds. Throws Error where the formula has no model.
+std::shared_ptr<const Problem> formula_problem(const Cnf& cnf, double seconds = 5);
+
 // From DIMACS (.cnf, .dimacs) or, as constraints, from circuits of other tools (.nnf, .ddnnf; .sdd with its .vtree).
 std::shared_ptr<const Problem> read_formula_problem(const std::filesystem::path& file,
                                                     const FormulaOptions& options = {});

@@ -2,13 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 
+#include "anesi/core/asked_output.h"
 #include "anesi/core/build.h"
 #include "anesi/core/error.h"
+#include "anesi/core/pruner.h"
 #include "anesi/core/seeded.h"
 #include "anesi/exact/circuit_inference.h"
 #include "anesi/exact/enumerate.h"
+#include "anesi/exact/random_formula.h"
+#include "anesi/formula/constraint.h"
 #include "anesi/io/files.h"
 #include "anesi/testing/random.h"
 
@@ -127,6 +132,40 @@ TEST(Formula, CountsAsEnumerationDoes) {
                                   make_enumeration(*problem)->log_prob(beliefs, outputs)));
     }
   }
+}
+
+// What is encoded already, of variables of two values and of three.
+TEST(Formula, IsAProblemOfItsEncoding) {
+  if (!this_build().cadical) GTEST_SKIP() << "built without CaDiCaL";
+  const toys::RandomSeed seed;
+  std::mt19937_64 random(seed);
+  Cnf mixed(Encoding{.worlds = {{-1, 1}, {2, 3, 4}}}, 4, {{-1, 2}});
+  mixed.exactly_one({2, 3, 4});
+  for (const auto& cnf : {mixed, random_formula(8, 12, 3, random)}) {
+    const auto solved = formula_problem(cnf, /*seconds=*/0), compiled = formula_problem(cnf);
+    EXPECT_EQ(solved->facts().find<CompiledFormula>(), nullptr);
+    EXPECT_EQ(solved->facts().find<AskedOutput>()->output, std::vector<std::int64_t>{kSatisfied});
+    EXPECT_TRUE(cnf.encoding().fits(solved->worlds(), solved->outputs()));
+    const std::vector<std::int64_t> open(static_cast<std::size_t>(solved->worlds().variables()), kUnset);
+    std::array<bool, 3> allowed{}, found{};
+    const Mask mask(allowed.data(), static_cast<std::size_t>(solved->worlds().domain(0)));
+    solved->facts().find<Pruner>()->allow_worlds(std::vector<std::int64_t>{kSatisfied}, open, 0, mask);
+    solved->worlds().for_each_point([&](Values world) {
+      const auto holds = apply_to(*solved, world);
+      EXPECT_EQ(holds, apply_to(*compiled, world));
+      if (holds[0] == kSatisfied) found[static_cast<std::size_t>(world[0])] = true;
+    });
+    EXPECT_EQ(allowed, found);
+  }
+  EXPECT_NE(complaint([] {
+              formula_problem(Cnf(Encoding{.worlds = {{-1, 1}}}, 1, {{1}, {-1}}));
+            }).find("no model"),
+            std::string::npos);
+  Cnf negation(Space{2}, Space{2});
+  for (const auto sign : {1, -1}) negation.add({sign * negation.world(0, 1), sign * negation.output(0, 1)});
+  const auto problem = formula_problem(negation);
+  EXPECT_EQ(problem->facts().find<AskedOutput>(), nullptr);
+  for (const std::int64_t value : {0, 1}) EXPECT_EQ(apply_to(*problem, Values(&value, 1))[0], 1 - value);
 }
 
 TEST(Formula, IsReadFromFilesOfOtherTools) {

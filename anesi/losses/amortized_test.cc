@@ -5,13 +5,19 @@
 #include <array>
 #include <atomic>
 #include <barrier>
+#include <cmath>
+#include <random>
 #include <thread>
 
 #include "anesi/check/model_check.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/seeded.h"
+#include "anesi/exact/circuit_inference.h"
 #include "anesi/exact/enumerate.h"
+#include "anesi/exact/random_formula.h"
+#include "anesi/formula/formula.h"
+#include "anesi/models/architecture.h"
 #include "anesi/models/resnet.h"
 #include "anesi/models/sample.h"
 #include "anesi/models/scan.h"
@@ -123,6 +129,37 @@ TEST(Amortized, UpdatesBringANeuralModelNearer) {
   const auto before = total_variation(*model, *addition, 50);
   for (int step = 0; step < 300; ++step) loss.update({.learning_rate = 0.005});
   EXPECT_LT(total_variation(*model, *addition, 50), 0.8 * before);
+}
+
+// Formulas have loops, so that belief propagation, at which this q begins, leaves something to learn.
+TEST(Amortized, UpdatesBringMessagesBetweenClausesNearer) {
+  torch::manual_seed(1);
+  std::mt19937_64 random(5);
+  const auto problem = formula_problem(random_formula(8, 24, 3, random));
+  const auto exact = make_circuit_inference(*problem);
+  for (const auto variant : {Variant::kPredict, Variant::kPrune}) {
+    const auto q = make_model(*problem, "graph", variant == Variant::kPrune, {"cases=1"});
+    auto options = few_samples();
+    options.variant = variant;
+    options.policy = Policy::kOn;
+    options.clip = 1;
+    AmortizedLoss loss(problem, q, std::make_unique<FixedDirichlet>(problem->worlds(), 1), options, seeded(1));
+    const auto beliefs = FixedDirichlet(problem->worlds(), 1).sample(100, seeded(2));
+    const auto outputs = torch::ones({100, 1}, torch::kInt64);
+    const auto error = [&] {
+      const torch::NoGradGuard no_gradients;
+      return (q.prediction->log_prob(beliefs, outputs) - exact->log_prob(beliefs, outputs))
+          .square()
+          .mean()
+          .item<double>();
+    };
+    const auto before = error();
+    for (int step = 0; step < 60; ++step) {
+      EXPECT_TRUE(std::isfinite(loss.update({.learning_rate = 0.005})));
+    }
+    EXPECT_LT(error(), 0.8 * before) << name_of(variant);
+    EXPECT_TRUE(loss.loss(beliefs, outputs).isfinite().item<bool>());
+  }
 }
 
 TEST(Amortized, LossIsTheMeanNegativeLogLikelihood) {

@@ -13,6 +13,9 @@ from .answers import Prediction
 from .knowledge import Logits
 
 
+Answers = list[tuple[Answer, ...]]
+
+
 class AnsweredPrediction(Prediction):
     """A prediction with what its outputs say."""
 
@@ -46,27 +49,34 @@ class Ask(Protocol):
 
     variables: list[Variable]
     """What the world's variables stand for."""
-    answers: list[tuple[Answer, ...]]
+    answers: Answers
     """The values of the query's variables, one tuple an answer: all of them, or those of random worlds."""
     complete: bool
     """Whether these are all."""
 
-    def __call__(self, worlds: torch.Tensor) -> tuple[torch.Tensor, list[tuple[Answer, ...]]]:
+    def __call__(self, worlds: torch.Tensor) -> tuple[torch.Tensor, Answers]:
         """The answer of each world by its place in a list, and this list; -1 for none, -2 for several."""
+
+
+def drawn(size: int, count: int, generator: torch.Generator | None) -> torch.Tensor:
+    """Random values of a variable. The first is the smallest and the last the largest: the answers' ends, as a rule."""
+    values = torch.randint(size, (count,), generator=generator)
+    values[0], values[-1] = 0, size - 1
+    return values
 
 
 class AllWorlds:
     """What all worlds give, where they are few: each is asked about once."""
 
-    def __init__(self, sizes: Sequence[int], ask: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    def __init__(self, sizes: Sequence[int], ask: Callable[[torch.Tensor], tuple[torch.Tensor, Answers]]) -> None:
         self._sizes = sizes
-        self._places = ask(torch.tensor(list(itertools.product(*(range(size) for size in sizes)))))
+        self._places, self.answers = ask(torch.tensor(list(itertools.product(*(range(size) for size in sizes)))))
 
-    def __call__(self, worlds: torch.Tensor) -> torch.Tensor:
+    def __call__(self, worlds: torch.Tensor) -> tuple[torch.Tensor, Answers]:
         row = torch.zeros(worlds.shape[0], dtype=torch.int64)
         for variable, size in enumerate(self._sizes):
             row = row * size + worlds[:, variable]
-        return self._places[row]
+        return self._places[row], self.answers
 
 
 class AnswerFunction:

@@ -18,8 +18,7 @@ import torch
 from problog.logic import AnnotatedDisjunction, Clause, Or, Term
 from problog.program import PrologFile
 
-from ._answered import AllWorlds, Variable
-from ._coding import Answer
+from ._answered import AllWorlds, Answers, Variable, drawn
 from ._problog_ground import chance
 from ._problog_program import Neural, Program, heads_of, network_inputs, variables_of
 from ._problog_search import Place, Reader, Rule, Search, Slot, as_problog, in_worlds, renamed
@@ -67,24 +66,19 @@ class WorldFunction:
         self._columns = {number: place for place, number in enumerate(neural_first)}
         self.variables = [self.variables[number] for number in neural_first]
 
-    def __call__(self, worlds: torch.Tensor) -> tuple[torch.Tensor, list[tuple[Answer, ...]]]:
+    def __call__(self, worlds: torch.Tensor) -> tuple[torch.Tensor, Answers]:
         if self._all is not None:
-            return self._all(worlds), self.answers
+            return self._all(worlds)
         columns = worlds.t().tolist()
         return self._run([columns[self._columns[number]] for number in range(len(columns))], worlds.shape[0])
 
     def go_through_all(self) -> None:
         """Goes through all worlds now, where they are few, so that no answer comes later."""
         sizes = [len(variable.values) for variable in self.variables]
-        if math.prod(sizes) > _ALL_WORLDS:
-            return
-
-        def ask(worlds: torch.Tensor) -> torch.Tensor:
-            places, self.answers = self(worlds)
-            return places
-
-        self._all = AllWorlds(sizes, ask)
-        self.complete = True
+        if math.prod(sizes) <= _ALL_WORLDS:
+            self._all = AllWorlds(sizes, self)
+            self.answers = self._all.answers
+            self.complete = True
 
     # Reading the program.
 
@@ -148,12 +142,12 @@ class WorldFunction:
 
     # Running it.
 
-    def _run(self, worlds: list[list[int]], count: int) -> tuple[torch.Tensor, list[tuple[Answer, ...]]]:
+    def _run(self, worlds: list[list[int]], count: int) -> tuple[torch.Tensor, Answers]:
         search = Search(self, worlds, count, self._steps)
         fresh = [Place() for _ in range(self._slots)]
         wanted = [renamed(term, fresh) for term in self._wanted]
         places = [-1] * count
-        answers: list[tuple[Answer, ...]] = []
+        answers: Answers = []
         known: dict[str, int] = {}
         for live in search.solve(renamed(self._goal, fresh), list(range(count))):
             parts = [in_worlds(each, live) for each in wanted]
@@ -179,9 +173,7 @@ class WorldFunction:
                 )
             number = self._numbers[key] = len(self.variables)
             self.variables.append(self._choices[choice].name(inputs))
-            drawn = torch.randint(len(values), (count,), generator=self._generator)
-            drawn[0], drawn[-1] = 0, len(values) - 1  # the smallest and the largest of all, as a rule
-            worlds.append(drawn.tolist())
+            worlds.append(drawn(len(values), count, self._generator).tolist())
         return [values[value] for value in worlds[number]]
 
     def rules(self, name: str, arguments: int) -> list[Rule]:

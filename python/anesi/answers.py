@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Iterable, NamedTuple
 
 import torch
 
@@ -18,6 +18,14 @@ class Prediction(NamedTuple):
     """int64 ``[batch, variables]``: the most likely world, every variable by itself."""
     symbolic: torch.Tensor
     """int64 ``[batch, outputs]``: what the function makes of that world."""
+
+
+def ranked(found: Iterable[torch.Tensor], top: int | None) -> Prediction:
+    """A prediction whose outputs stand in order; of the first alone where ``top`` is None."""
+    outputs, probability, world, symbolic = found
+    if top is None:
+        outputs, probability = outputs[:, 0], probability[:, 0]
+    return Prediction(outputs, probability, world, symbolic)
 
 
 class Explanation(NamedTuple):

@@ -19,7 +19,7 @@ except ModuleNotFoundError as error:
         raise
     raise ImportError("anesi.asp needs clingo: pip install clingo==5.8.2") from None
 
-from ._answered import AllWorlds, AnsweredKnowledge, AnswerFunction, Variable
+from ._answered import AllWorlds, AnsweredKnowledge, AnswerFunction, Answers, Variable, drawn
 from ._coding import Answer
 from .knowledge import Settings
 
@@ -106,16 +106,14 @@ class _Program:
             raise ValueError(f"program: {' '.join(' '.join(lines).split())}") from None
         self._lock = threading.Lock()  # a solver answers one question at a time
         sizes = [len(each) for each in texts]
-        self.answers: list[tuple[Answer, ...]] = []
         self._all: AllWorlds | None = None
         self.complete = math.prod(sizes) <= _ALL_WORLDS
         if self.complete:
-            self._all = AllWorlds(sizes, self._first)
+            self._all = AllWorlds(sizes, self)
+            self.answers = self._all.answers
         else:
             rng = torch.Generator().manual_seed(0)
-            worlds = torch.stack([torch.randint(size, (_SAMPLED_WORLDS,), generator=rng) for size in sizes], 1)
-            worlds[0], worlds[-1] = 0, torch.tensor(sizes) - 1  # the smallest and the largest of all, as a rule
-            self._first(worlds)
+            _, self.answers = self(torch.stack([drawn(size, _SAMPLED_WORLDS, rng) for size in sizes], 1))
 
     def _literal(self, text: str) -> int:
         atom = self._control.symbolic_atoms[clingo.parse_term(text)]
@@ -123,13 +121,9 @@ class _Program:
             raise ValueError(f"choices: {text} is no atom of the program")
         return int(atom.literal)
 
-    def _first(self, worlds: torch.Tensor) -> torch.Tensor:
-        places, self.answers = self(worlds)
-        return places
-
-    def __call__(self, worlds: torch.Tensor) -> tuple[torch.Tensor, list[tuple[Answer, ...]]]:
+    def __call__(self, worlds: torch.Tensor) -> tuple[torch.Tensor, Answers]:
         if self._all is not None:
-            return self._all(worlds), self.answers
+            return self._all(worlds)
         known: dict[tuple[Answer, ...], int] = {}
         places = []
         with self._lock:

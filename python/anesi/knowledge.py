@@ -9,7 +9,7 @@ from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 import torch
 
 from . import _core, _partners
-from .answers import Explanation, MostProbable, Prediction
+from .answers import Explanation, MostProbable, Prediction, ranked
 from .checks import Certificate, Check, check_from
 from .facts import Automaton, Cnf
 from .function import Function, domains
@@ -96,12 +96,8 @@ class Knowledge(torch.nn.Module):
                 choice,
             )
 
-        self._core = _partners.make_together(make)
-        self._partners_joined = _partners.join(self._core)
-        self._type = torch.float32
-        self.verbose = verbose
-        if verbose and _partners.rank() == 0:
-            print(f"anesi: {self._summary()}", flush=True)
+        self._take(_partners.make_together(make), verbose)
+        self._announce()
 
     @classmethod
     def from_cnf(
@@ -164,19 +160,25 @@ class Knowledge(torch.nn.Module):
             )
 
         know = cls._of(_partners.make_together(make), verbose)
-        if verbose and _partners.rank() == 0:
-            print(f"anesi: {know._summary()}", flush=True)
+        know._announce()
         return know
 
     @classmethod
     def _of(cls, core: _core.Core, verbose: bool) -> Knowledge:
         know = cls.__new__(cls)
         torch.nn.Module.__init__(know)
-        know._core = core
-        know._partners_joined = _partners.join(core)
-        know._type = torch.float32
-        know.verbose = verbose
+        know._take(core, verbose)
         return know
+
+    def _take(self, core: _core.Core, verbose: bool) -> None:
+        self._core = core
+        self._partners_joined = _partners.join(core)
+        self._type = torch.float32
+        self.verbose = verbose
+
+    def _announce(self) -> None:
+        if self.verbose and _partners.rank() == 0:
+            print(f"anesi: {self._summary()}", flush=True)
 
     # What was found.
 
@@ -340,10 +342,8 @@ class Knowledge(torch.nn.Module):
             ([[1]], 0.5)
         """
         values, is_logits = self._values(logits, beliefs)
-        outputs, probability, world, symbolic = self._core.predict(values, is_logits, _tensor(given, "given"), _count(1 if top is None else top, "top"))
-        if top is None:
-            outputs, probability = outputs[:, 0], probability[:, 0]
-        return Prediction(*(part.to(values.device) for part in (outputs, probability, world, symbolic)))
+        found = self._core.predict(values, is_logits, _tensor(given, "given"), _count(1 if top is None else top, "top"))
+        return ranked((part.to(values.device) for part in found), top)
 
     def explain(
         self,
@@ -466,8 +466,8 @@ class Knowledge(torch.nn.Module):
     ) -> None:
         """Writes a folder that :func:`anesi.load` reads, and C++ does (``anesi::load_predictor``).
 
-        The function itself is not saved; a memory, tables or all its outputs are, where there are such, and then it need
-        not be brought again. ``perception`` is saved beside it as TorchScript, traced with the input ``example``, so
+        The function itself is not saved; a memory, tables, all its outputs, or a formula of up to 4 MB are, where there
+        are such, and then it need not be brought again. ``perception`` is saved beside it as TorchScript, traced with the input ``example``, so
         that a C++ program can run it (``anesi::load_scripted_perception``).
         """
         script = None
@@ -583,8 +583,7 @@ class Knowledge(torch.nn.Module):
                 raise ValueError(f"{name}: variable {place} has shape {tuple(part.shape)}, expected (batch, {size})")
             if part.shape[0] != parts[0].shape[0]:
                 raise ValueError(f"{name}: variable {place} has {part.shape[0]} examples, the first {parts[0].shape[0]}")
-        width = max(sizes)
-        return torch.stack([torch.nn.functional.pad(part, (0, width - part.shape[1])) for part in parts], 1)
+        return torch.stack([widened(part, max(sizes)) for part in parts], 1)
 
     def _labelled(self, outputs: Any) -> torch.Tensor | None:
         """Labels as the library takes them."""
@@ -611,6 +610,11 @@ class Knowledge(torch.nn.Module):
         if not self._partners_joined and _partners.together():
             _partners.make_equal(self._core)
             self._partners_joined = _partners.join(self._core)
+
+
+def widened(values: torch.Tensor, width: int) -> torch.Tensor:
+    """The same with zeros after it, past a variable's own values."""
+    return torch.nn.functional.pad(values, (0, width - values.shape[-1]))
 
 
 def _as_settings(settings: Settings | None) -> list[str]:

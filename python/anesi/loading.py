@@ -8,7 +8,7 @@ from typing import Any, Callable
 import torch
 
 from . import _core
-from .answers import Explanation, Prediction
+from .answers import Explanation, Prediction, ranked
 from .facts import Cnf
 from .function import Function
 from .knowledge import Knowledge, _count
@@ -35,12 +35,7 @@ class Run:
 
     def predict(self, inputs: torch.Tensor, *, top: int | None = None, given: torch.Tensor | None = None) -> Prediction:
         """The most likely outputs, as :meth:`Knowledge.predict` gives them."""
-        outputs, probability, world, symbolic = self._core.predict(
-            self.beliefs(inputs), _count(1 if top is None else top, "top"), given
-        )
-        if top is None:
-            outputs, probability = outputs[:, 0], probability[:, 0]
-        return Prediction(outputs, probability, world, symbolic)
+        return ranked(self._core.predict(self.beliefs(inputs), _count(1 if top is None else top, "top"), given), top)
 
     def explain(
         self,
@@ -89,9 +84,9 @@ def load(
 
     Args:
         path: the folder; of a run, or the ``model`` in it.
-        function: the function that Knowledge was made from. It is not saved. Where a memory, tables or all its outputs
-            were, it may be left out; those then stand for it.
-        pointwise, numpy, cnf: as for Knowledge. A formula is not saved.
+        function: the function that Knowledge was made from. It is not saved. Where a memory, tables, all its outputs or
+            a formula were, it may be left out; those then stand for it.
+        pointwise, numpy, cnf: as for Knowledge.
         data: the folder with a task's data.
         verbose: print what happens by itself.
     """

@@ -13,7 +13,7 @@ from ._answered import AnsweredKnowledge, AnsweredPrediction, AnswerFunction, Va
 from ._coding import Answer
 from ._problog_ground import GroundFunction, TooLarge
 from ._problog_worlds import WorldFunction
-from .knowledge import Logits, Settings
+from .knowledge import Logits, Settings, widened
 
 _MANY_ANSWERS = 128  # of 512 random worlds
 
@@ -141,11 +141,11 @@ class Knowledge(AnsweredKnowledge):
         if values.dtype in (torch.float16, torch.bfloat16):
             values = values.float()
         width = max(self.worlds)
-        rows = [torch.nn.functional.pad(values, (0, width - values.shape[2]))]
+        rows = [widened(values, width)]
         for variable in self._chances:
             row = self._chance_logits(variable).to(values)
             row = row if is_logits else row.softmax(0)
-            rows.append(torch.nn.functional.pad(row, (0, width - len(row))).expand(len(values), 1, width))
+            rows.append(widened(row, width).expand(len(values), 1, width))
         return torch.cat(rows, 1), is_logits
 
     def _chance_logits(self, variable: Variable) -> torch.Tensor:

@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <numeric>
 
+#include "anesi/core/asked_output.h"
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
 #include "anesi/core/rows.h"
 #include "anesi/discover/find_tables.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/exact/found_facts.h"
+#include "anesi/exact/saved_formula.h"
+#include "anesi/formula/constraint.h"
+#include "anesi/formula/formula.h"
 #include "anesi/models/module_tensors.h"
 #include "anesi/train/watch.h"
 #include "core.h"
@@ -37,6 +41,26 @@ class RememberedProblem final : public Problem {
  private:
   Space worlds_, outputs_;
 };
+
+// What a function makes of all worlds: each output by all variables.
+OutputTables tables_of(const torch::Tensor& outputs, const Problem& problem) {
+  OutputTables tables;
+  std::vector<std::int64_t> all(as_size(problem.worlds().variables()));
+  std::iota(all.begin(), all.end(), 0);
+  for (std::int64_t output = 0; output < outputs.size(1); ++output) {
+    const auto column = values_of(outputs.select(1, output));
+    tables.tables.push_back({all, {column.begin(), column.end()}});
+  }
+  return tables;
+}
+
+// c as a formula says that was saved; null where none was.
+std::shared_ptr<const Problem> problem_of_formula(const Facts& facts) {
+  const auto* const cnf = facts.find<Cnf>();
+  const auto compiled = facts.share<CompiledFormula>();
+  if (compiled && compiled->encoding.is_constraint()) return make_constraint(compiled);
+  return cnf == nullptr ? nullptr : formula_problem(*cnf, /*seconds=*/0);
+}
 
 torch::Tensor text_tensor(const std::string& text) {
   std::vector<std::uint8_t> bytes(text.begin(), text.end());
@@ -95,30 +119,21 @@ void Core::save(const std::filesystem::path& directory) const {
   details.options[kGivenOption] = std::to_string(given_);
   auto problem = knowledge_.problem;
   const auto points = problem->worlds().points();
-  // A memory that was told is saved like one that was found.
+  auto saved = FoundFacts{.summary = choice_.reason};
+  if (const auto* const found = problem->facts().find<FoundFacts>()) saved = *found;
   if (problem->facts().find<Automaton>() != nullptr) {
-    auto told = FoundFacts{.summary = choice_.reason};
-    if (const auto* const found = problem->facts().find<FoundFacts>()) told = *found;
-    told.automaton = true;
-    problem = with(problem, told);
-  }
-  // All that a small function does, so that it need not be brought again.
-  if (is_exact() && problem->facts().find<Automaton>() == nullptr && points <= kMostWorldsSaved) {
+    saved.automaton = true;  // one that was told is saved like one that was found
+  } else if (problem->facts().find<AskedOutput>() == nullptr && is_exact() && points <= kMostWorldsSaved) {
+    // All that a small function does, so that it need not be brought again.
     const auto outputs = problem->apply(points_of(problem->worlds()));
     if ((outputs >= 0).all().item<bool>()) {
-      OutputTables tables;
-      std::vector<std::int64_t> all(as_size(problem->worlds().variables()));
-      std::iota(all.begin(), all.end(), 0);
-      for (std::int64_t output = 0; output < outputs.size(1); ++output) {
-        const auto column = values_of(outputs.select(1, output));
-        tables.tables.push_back({all, {column.begin(), column.end()}});
-      }
-      auto told = FoundFacts{.summary = choice_.reason};
-      if (const auto* const found = problem->facts().find<FoundFacts>()) told = *found;
-      told.tables = true;
-      problem = with(with(problem, tables), told);
+      problem = with(problem, tables_of(outputs, *problem));
+      saved.tables = true;
     }
+  } else if (has_formula(*problem)) {
+    saved.formula = true;
   }
+  if (saved.automaton || saved.tables || saved.reading || saved.formula) problem = with(problem, saved);
   save_model(directory, predictor_of(problem), details);
 }
 
@@ -134,10 +149,18 @@ std::unique_ptr<Core> load_core(const std::filesystem::path& directory, std::sha
     const auto nothing = make_problem(Space(saved.worlds), Space(saved.outputs),
                                       [](Values, MutableValues) { throw Error("there is no function"); });
     const auto facts = with_found_facts(nothing, found, saved.found)->facts();
-    if (facts.find<Automaton>() == nullptr && facts.find<OutputTables>() == nullptr) {
+    if (facts.find<Automaton>() != nullptr || facts.find<OutputTables>() != nullptr) {
+      problem = std::make_shared<RememberedProblem>(Space(saved.worlds), Space(saved.outputs), facts);
+    } else if (auto formula = problem_of_formula(facts)) {
+      problem = std::move(formula);
+    } else if (names_formula(found)) {
+      throw UsageError(
+          fmt::format("{}: its formula is too large to be saved, over {} MB; make it again with Knowledge.from_cnf(…), "
+                      "and keep what changes with state_dict()",
+                      directory.string(), kMostBytesOfFormula >> 20));
+    } else {
       throw UsageError(fmt::format("{}: the function itself is not saved; give it as `function`", directory.string()));
     }
-    problem = std::make_shared<RememberedProblem>(Space(saved.worlds), Space(saved.outputs), facts);
   }
   const auto told = saved.options.find(kGivenOption);
   const auto given = told == saved.options.end() ? 0 : std::stoll(told->second);

@@ -33,14 +33,14 @@ struct GridPathOptions {
 
 // The same grid with its edges numbered as the frontier passes them: a world's variables are chosen in that order, and
 // what the constraint says of an edge then hangs on those just before it.
-Graph in_frontier_order(const Graph& graph) {
-  Graph ordered{.vertices = graph.vertices};
+UndirectedGraph in_frontier_order(const UndirectedGraph& graph) {
+  UndirectedGraph ordered{.vertices = graph.vertices};
   for (const auto edge : frontier_order(graph)) ordered.edges.push_back(graph.edges[static_cast<std::size_t>(edge)]);
   return ordered;
 }
 
 // Examples of a grid, for the same grid in that order.
-PathData reordered(const PathData& data, const Graph& graph) {
+PathData reordered(const PathData& data, const UndirectedGraph& graph) {
   const auto order = frontier_order(graph);
   const auto edges = torch::tensor(std::vector<std::int64_t>(order.begin(), order.end()));
   const auto places = torch::cat({torch::arange(graph.vertices, torch::kInt64), edges + graph.vertices});
@@ -49,7 +49,7 @@ PathData reordered(const PathData& data, const Graph& graph) {
 
 class PathPresentation final : public Presentation {
  public:
-  explicit PathPresentation(Graph graph) : graph_(std::move(graph)) {}
+  explicit PathPresentation(UndirectedGraph graph) : graph_(std::move(graph)) {}
 
   std::string world(Values world) const override {
     std::string text;
@@ -69,7 +69,7 @@ class PathPresentation final : public Presentation {
   std::string output_variable(std::int64_t) const override { return "constraint"; }
 
  private:
-  Graph graph_;
+  UndirectedGraph graph_;
 };
 
 // Two ends of a path at random, as bits of all vertices.
@@ -79,7 +79,7 @@ torch::Tensor draw_ends(std::int64_t count, std::int64_t vertices, const at::Gen
   return torch::zeros({count, vertices}, torch::kInt64).scatter_(1, first, 1).scatter_(1, second, 1);
 }
 
-std::shared_ptr<const Problem> path_problem(const Graph& graph) {
+std::shared_ptr<const Problem> path_problem(const UndirectedGraph& graph) {
   Encoding encoding;
   const auto variables = graph.vertices + static_cast<int>(graph.edges.size());
   for (int variable = 1; variable <= variables; ++variable) encoding.worlds.push_back({-variable, variable});

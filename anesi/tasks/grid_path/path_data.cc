@@ -44,7 +44,7 @@ std::vector<int> numbers_of(std::string_view text, std::size_t limit, const std:
 
 class Rows {
  public:
-  explicit Rows(const Graph& graph)
+  explicit Rows(const UndirectedGraph& graph)
       : vertices_(graph.vertices), edges_(static_cast<std::int64_t>(graph.edges.size())) {}
 
   void add(const std::vector<int>& removed, int source, int target, const std::vector<int>& path) {
@@ -73,7 +73,7 @@ class Rows {
 };
 
 // Whether the edges, in that order or another, lead from source to target without a fork.
-bool is_path(const Graph& graph, int source, int target, std::vector<int> path) {
+bool is_path(const UndirectedGraph& graph, int source, int target, std::vector<int> path) {
   auto at = source;
   while (!path.empty()) {
     const auto next = std::ranges::find_if(path, [&](int edge) {
@@ -89,7 +89,7 @@ bool is_path(const Graph& graph, int source, int target, std::vector<int> path) 
 }
 
 // The edges of a shortest path; none where there is no path.
-std::vector<int> shortest_path(const Graph& graph, const std::vector<bool>& removed, int source, int target) {
+std::vector<int> shortest_path(const UndirectedGraph& graph, const std::vector<bool>& removed, int source, int target) {
   std::vector<int> by(static_cast<std::size_t>(graph.vertices), -1);  // the edge that a vertex was reached by
   std::vector<bool> seen(static_cast<std::size_t>(graph.vertices), false);
   std::queue<int> open;
@@ -120,7 +120,7 @@ std::vector<int> shortest_path(const Graph& graph, const std::vector<bool>& remo
 
 }  // namespace
 
-PathData read_paths(const std::filesystem::path& file, const Graph& graph) {
+PathData read_paths(const std::filesystem::path& file, const UndirectedGraph& graph) {
   const auto text = read_file(file);
   Rows rows(graph);
   std::int64_t line_number = 0;
@@ -145,7 +145,7 @@ PathData read_paths(const std::filesystem::path& file, const Graph& graph) {
   return data;
 }
 
-PathData make_paths(const Graph& graph, std::int64_t count, std::uint64_t seed) {
+PathData make_paths(const UndirectedGraph& graph, std::int64_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto below = [&](std::size_t limit) { return static_cast<int>(random() % limit); };
   Rows rows(graph);

@@ -19,9 +19,9 @@ struct PathData {
 };
 
 // Throws Error with the line where it is not such a file, or a path is none.
-PathData read_paths(const std::filesystem::path& file, const Graph& graph);
+PathData read_paths(const std::filesystem::path& file, const UndirectedGraph& graph);
 
 // Of the same kind: a third of the edges are missing, ends are drawn among vertices that are joined.
-PathData make_paths(const Graph& graph, std::int64_t count, std::uint64_t seed);
+PathData make_paths(const UndirectedGraph& graph, std::int64_t count, std::uint64_t seed);
 
 }  // namespace anesi

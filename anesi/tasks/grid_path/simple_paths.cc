@@ -5,6 +5,8 @@
 #include <numeric>
 #include <optional>
 
+#include "anesi/exact/circuit_builder.h"
+
 namespace anesi {
 namespace {
 
@@ -89,7 +91,7 @@ struct Step {
   std::vector<int> passed = {};
 };
 
-std::vector<Step> steps_of(const Graph& graph) {
+std::vector<Step> steps_of(const UndirectedGraph& graph) {
   std::vector<Step> steps;
   std::vector<bool> entered(static_cast<std::size_t>(graph.vertices), false);
   std::vector<std::size_t> last(static_cast<std::size_t>(graph.vertices));  // step of each vertex
@@ -125,8 +127,8 @@ Next decide(const Frontier& frontier, const Step& step, bool yes) {
 
 }  // namespace
 
-Graph grid_graph(int rows, int columns) {
-  Graph graph{.vertices = rows * columns};
+UndirectedGraph grid_graph(int rows, int columns) {
+  UndirectedGraph graph{.vertices = rows * columns};
   for (int row = 0; row < rows; ++row) {
     for (int column = 0; column + 1 < columns; ++column) {
       graph.edges.emplace_back(row * columns + column, row * columns + column + 1);
@@ -140,7 +142,7 @@ Graph grid_graph(int rows, int columns) {
   return graph;
 }
 
-std::vector<int> frontier_order(const Graph& graph) {
+std::vector<int> frontier_order(const UndirectedGraph& graph) {
   std::vector<int> order(graph.edges.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::sort(order, {}, [&](int edge) {
@@ -150,7 +152,7 @@ std::vector<int> frontier_order(const Graph& graph) {
   return order;
 }
 
-Circuit simple_path_circuit(const Graph& graph) {
+Circuit simple_path_circuit(const UndirectedGraph& graph) {
   const auto steps = steps_of(graph);
   // Forward: which frontiers there can be before each step, and where each decision leads.
   constexpr int kNowhere = -1;

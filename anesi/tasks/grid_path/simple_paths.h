@@ -13,19 +13,19 @@
 
 namespace anesi {
 
-struct Graph {
+struct UndirectedGraph {
   int vertices = 0;
   std::vector<std::pair<int, int>> edges = {};
 };
 
 // Vertices row by row. Edges inside rows first, row by row, then those inside columns, column by column.
-Graph grid_graph(int rows, int columns);
+UndirectedGraph grid_graph(int rows, int columns);
 
 // The edges in the order in which the frontier passes them: those that meet are near each other.
-std::vector<int> frontier_order(const Graph& graph);
+std::vector<int> frontier_order(const UndirectedGraph& graph);
 
 // Variable 1 + v says that vertex v is an end of the path, 1 + vertices + e that edge e is on it. Exactly two vertices
 // are ends, and the path has an edge. For graphs whose frontier is narrow, as a grid of up to about 8 by 8 is.
-Circuit simple_path_circuit(const Graph& graph);
+Circuit simple_path_circuit(const UndirectedGraph& graph);
 
 }  // namespace anesi

@@ -13,7 +13,7 @@ namespace anesi {
 namespace {
 
 // Every simple path by walking them all: the bits of its ends, then of its edges.
-std::set<std::vector<bool>> all_paths(const Graph& graph) {
+std::set<std::vector<bool>> all_paths(const UndirectedGraph& graph) {
   std::set<std::vector<bool>> paths;
   std::vector<bool> seen(static_cast<std::size_t>(graph.vertices), false), on_path(graph.edges.size(), false);
   const auto walk = [&](const auto& self, int source, int at) -> void {
@@ -50,7 +50,7 @@ bool accepts(const Circuit& circuit, const std::vector<bool>& bits) {
 
 TEST(SimplePaths, AreThoseThatAWalkFinds) {
   for (const auto& graph : {grid_graph(2, 2), grid_graph(3, 3), grid_graph(2, 5), grid_graph(4, 4),
-                            Graph{5, {{0, 1}, {1, 2}, {2, 0}, {2, 3}, {0, 4}}}}) {
+                            UndirectedGraph{5, {{0, 1}, {1, 2}, {2, 0}, {2, 3}, {0, 4}}}}) {
     const auto paths = all_paths(graph);
     const auto circuit = simple_path_circuit(graph);
     EXPECT_EQ(circuit.models(), static_cast<double>(paths.size()));

@@ -12,6 +12,7 @@
 
 #include "anesi/core/error.h"
 #include "anesi/data/structured_examples.h"
+#include "anesi/exact/circuit_builder.h"
 #include "anesi/formula/constraint.h"
 #include "anesi/io/files.h"
 #include "anesi/perception/tabular_mlp.h"

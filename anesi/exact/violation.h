@@ -1,0 +1,24 @@
+// Worlds that violate a constraint, of which no circuit is made.
+#pragma once
+
+#include <cstdint>
+
+#include "anesi/exact/compiled_formula.h"
+
+namespace anesi {
+
+// A belief of each world variable, as it lies in memory.
+struct BelievedValues {
+  const double* values;  // [variables, width]
+  std::int64_t width;
+  double operator()(std::int64_t variable, std::int64_t value) const { return values[variable * width + value]; }
+};
+
+// Draws, or worlds by falling probability, among which one that violates a constraint is looked for.
+inline constexpr int kTriesToViolate = 100000;
+
+// The most probable world that violates a constraint, found among all worlds by falling probability. Returns its
+// log-probability; -inf where there is none within the limit.
+double best_violation(const CompiledFormula& formula, const BelievedValues& belief, std::int64_t* world);
+
+}  // namespace anesi
