@@ -43,7 +43,16 @@ ANESI_VECTORIZED void adam_step(const double* gradient, const double* slope, dou
   }
 }
 
-void check(const DirichletFit& options) {
+torch::Tensor copy_of(const std::vector<double>& values) { return torch::tensor(values, torch::kDouble); }
+
+std::vector<double> values_of(const torch::Tensor& tensor) {
+  const auto values = tensor.contiguous();
+  return {values.const_data_ptr<double>(), values.const_data_ptr<double>() + values.numel()};
+}
+
+}  // namespace
+
+void check_fit(const DirichletFit& options) {
   if (options.iterations < 0) {
     throw UsageError(fmt::format("prior iterations {}; they cannot be negative", options.iterations));
   }
@@ -56,18 +65,9 @@ void check(const DirichletFit& options) {
   if (!(options.l2 >= 0)) throw UsageError(fmt::format("prior L2 {}; it cannot be negative", options.l2));
 }
 
-torch::Tensor copy_of(const std::vector<double>& values) { return torch::tensor(values, torch::kDouble); }
-
-std::vector<double> values_of(const torch::Tensor& tensor) {
-  const auto values = tensor.contiguous();
-  return {values.const_data_ptr<double>(), values.const_data_ptr<double>() + values.numel()};
-}
-
-}  // namespace
-
 FittedDirichlet::FittedDirichlet(Space space, DirichletFit options)
     : space_(std::move(space)), options_(options), window_(space_, options.window) {
-  check(options_);
+  check_fit(options_);
   const auto& domains = space_.domains();
   const auto values = static_cast<std::size_t>(std::accumulate(domains.begin(), domains.end(), std::int64_t{0}));
   log_sums_.assign(values, 0);

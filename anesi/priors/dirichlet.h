@@ -48,6 +48,9 @@ struct DirichletFit {
   Method method = Method::kAdam;
 };
 
+// Throws UsageError where an option is out of range.
+void check_fit(const DirichletFit& options);
+
 class FittedDirichlet : public BeliefPrior {
  public:
   static constexpr double kSmallestBelief = 1e-7;

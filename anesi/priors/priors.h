@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "anesi/core/space.h"
+#include "anesi/options/option_table.h"
 #include "anesi/options/registry.h"
 #include "anesi/priors/dirichlet.h"
 #include "anesi/priors/prior.h"
@@ -25,6 +26,16 @@ struct PriorOptions {
 
   void describe(OptionTable& table);
 };
+
+// Options as they are. Throws UsageError where one of them is what the option of that name would refuse: options need
+// not come from text.
+template <typename Options>
+Options within_ranges(const std::string& prior, Options options) {
+  OptionTable table;
+  table.add_group(prior, options);
+  for (const auto& row : table.rows()) table.set(row.name, row.fallback);
+  return options;
+}
 
 using PriorChoice = Choice<std::unique_ptr<BeliefPrior>(const Space& worlds, const PriorOptions& common)>;
 using PriorEntry = Choosable<std::unique_ptr<BeliefPrior>(const Space& worlds, const PriorOptions& common)>;
