@@ -49,7 +49,9 @@ class Estimator {
   // where there is nothing to learn. Where g fails, nothing has changed.
   std::optional<double> learn(const Parameters& parameters);
 
-  // What z is made of, and what it is for.
+  // Whether it learns: then expectation() calls g only where nothing was learned yet.
+  virtual bool learns() const { return false; }
+
   const Sources& sources() const { return parts_.sources; }
   std::int64_t calls() const { return parts_.g->calls(); }
 

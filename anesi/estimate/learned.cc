@@ -34,19 +34,19 @@ std::optional<double> LearnedEstimator::learn_at(const Parameters& parameters) {
   const auto draws = draw(drawn_from, 1, generator());
   const auto outcomes = outcomes_of(draws).detach();  // where this fails, q is as it was
   has_learned_ = true;
+  prior_.observe(parameters);
   return model_->learn(drawn_from, draws, outcomes);
 }
 
-LearnedEstimator::Residual LearnedEstimator::residual(const Parameters& parameters, std::int64_t samples) {
+LearnedEstimator::Bound LearnedEstimator::bound(const Parameters& parameters, std::int64_t samples) {
   const torch::NoGradGuard no_gradients;
   const auto at = checked(parameters, sources());
+  if (!model_->multilinear()) throw UsageError("anesi: only a multilinear q has a bound; set model=kernel");
   if (!has_learned_) throw UsageError("anesi: q has learned nothing yet");
   const auto draws = draw(at, samples, generator());
   const auto off = (model_->mean(certain_of(draws, sources())) - outcomes_of(draws)).abs();
   const auto count = static_cast<double>(off.numel());
-  return {.mean = off.mean().item<double>(),
-          .margin = count > 1 ? 2 * off.std().item<double>() / std::sqrt(count) : 0,
-          .is_bound = model_->multilinear()};
+  return {.mean = off.mean().item<double>(), .margin = count > 1 ? 2 * off.std().item<double>() / std::sqrt(count) : 0};
 }
 
 namespace {

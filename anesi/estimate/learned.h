@@ -24,16 +24,16 @@ class LearnedEstimator final : public Estimator {
  public:
   LearnedEstimator(const EstimatorParts& parts, const LearnedOptions& options);
 
+  bool learns() const override { return true; }
   OutcomeModel& model() { return *model_; }
 
-  // How far off the mean of q is at draws z ~ P, |E_q[r] - g(z)|: its mean over `samples` draws of each example and
-  // outcome, and a margin of two standard errors. Where q is multilinear and g not random, that is also a bound on the
-  // error of expectation(), in the mean over examples. Calls g.
-  struct Residual {
+  // A bound on the error of expectation() where q is multilinear and g not random, in the mean over examples and
+  // outcomes: by Jensen's inequality the mean of |E_q[r|z] - g(z)| over z ~ P, of `samples` draws of each example, with
+  // a margin of two standard errors. Calls g. Throws UsageError where q is a network.
+  struct Bound {
     double mean = 0, margin = 0;
-    bool is_bound = false;
   };
-  Residual residual(const Parameters& parameters, std::int64_t samples);
+  Bound bound(const Parameters& parameters, std::int64_t samples);
 
  protected:
   torch::Tensor estimate(const Parameters& parameters) override;

@@ -76,17 +76,21 @@ Parameters ParameterPrior::around(const Parameters& now, std::int64_t count, at:
   return near;
 }
 
+void ParameterPrior::observe(const Parameters& now) {
+  const torch::NoGradGuard no_gradients;
+  observed_ = true;
+  if (sources_.normals > 0) normals_.observe(now.mean, now.deviation);
+  if (!beliefs_) return;
+  beliefs_->observe(now.beliefs.to(torch::kFloat32));
+  beliefs_->fit();
+}
+
 Parameters ParameterPrior::sample(const Parameters& now, std::int64_t count, at::Generator generator) {
   const torch::NoGradGuard no_gradients;
-  if (sources_.normals > 0) normals_.observe(now.mean, now.deviation);
-  if (beliefs_) {
-    beliefs_->observe(now.beliefs.to(torch::kFloat32));
-    beliefs_->fit();
-  }
   auto result = around(now, count, generator);
   const auto explores = torch::rand({count}, generator, torch::kFloat64) < explore_;
   const auto rows = explores.nonzero().view(-1);
-  if (rows.size(0) == 0) return result;
+  if (!observed_ || rows.size(0) == 0) return result;
   if (beliefs_) {
     const auto drawn = beliefs_->sample(rows.size(0), generator).to(torch::kFloat64);
     result.beliefs = result.beliefs.index_copy(0, rows, drawn / drawn.sum(2, /*keepdim=*/true));

@@ -52,7 +52,9 @@ class ParameterPrior {
  public:
   ParameterPrior(Sources sources, const ParameterPriorOptions& options);
 
-  // Takes note of the parameters that perception uses, and draws `count` like them.
+  // Takes note of the parameters that perception uses.
+  void observe(const Parameters& now);
+  // Draws `count` like those that perception uses now. Nothing is taken note of; before anything was, none explores.
   Parameters sample(const Parameters& now, std::int64_t count, at::Generator generator);
 
  private:
@@ -62,6 +64,7 @@ class ParameterPrior {
   double explore_, spread_;
   std::unique_ptr<BeliefPrior> beliefs_;
   NormalInverseGamma normals_;
+  bool observed_ = false;
 };
 
 }  // namespace anesi
