@@ -8,6 +8,7 @@ namespace anesi {
 
 void LearnedOptions::describe(OptionTable& table) {
   table.add("calls", calls, {1, 1000000}, "of g, each time q learns");
+  table.add("first", first, {0, 10000000}, "calls of g more, the first time");
   table.add(
       "model", model,
       "q(r|P): a regression that is multilinear in P, or a network that gives a normal, a mixture or a histogram");
@@ -17,7 +18,7 @@ void LearnedOptions::describe(OptionTable& table) {
 }
 
 LearnedEstimator::LearnedEstimator(const EstimatorParts& parts, const LearnedOptions& options)
-    : Estimator(parts), calls_(options.calls), prior_(parts.sources, options.prior) {
+    : Estimator(parts), calls_(options.calls), first_(options.first), prior_(parts.sources, options.prior) {
   model_ = options.model == OutcomeModelKind::kKernel
                ? make_kernel_model(sources(), options.kernel)
                : make_network_model(sources(), outcomes_count(), options.model, options.network, generator());
@@ -30,7 +31,7 @@ torch::Tensor LearnedEstimator::estimate(const Parameters& parameters) {
 
 std::optional<double> LearnedEstimator::learn_at(const Parameters& parameters) {
   if (parameters.batch() == 0) return std::nullopt;
-  const auto drawn_from = prior_.sample(parameters, calls_, generator());
+  const auto drawn_from = prior_.sample(parameters, calls_ + (has_learned_ ? 0 : first_), generator());
   const auto draws = draw(drawn_from, 1, generator());
   const auto outcomes = outcomes_of(draws).detach();  // where this fails, q is as it was
   has_learned_ = true;

@@ -11,7 +11,7 @@
 namespace anesi {
 
 struct LearnedOptions {
-  std::int64_t calls = 4;
+  std::int64_t calls = 4, first = 0;
   OutcomeModelKind model = OutcomeModelKind::kKernel;
   ParameterPriorOptions prior;
   KernelOptions kernel;
@@ -40,7 +40,7 @@ class LearnedEstimator final : public Estimator {
   std::optional<double> learn_at(const Parameters& parameters) override;
 
  private:
-  std::int64_t calls_;
+  std::int64_t calls_, first_;
   ParameterPrior prior_;
   std::unique_ptr<OutcomeModel> model_;
   bool has_learned_ = false;
