@@ -2,6 +2,7 @@
 #pragma once
 
 #include "anesi/check/count_check.h"
+#include "anesi/check/gradient_check.h"
 #include "anesi/check/model_check.h"
 #include "anesi/check/problem_check.h"
 #include "anesi/check/run_check.h"
@@ -10,6 +11,8 @@
 #include "anesi/data/image_examples.h"
 #include "anesi/discover/discover.h"
 #include "anesi/discover/drawing.h"
+#include "anesi/estimate/estimator.h"
+#include "anesi/estimate/learned.h"
 #include "anesi/inference.h"
 #include "anesi/losses/losses.h"
 #include "anesi/losses/observed_log_prob.h"

@@ -15,7 +15,7 @@ PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 ROOT = pathlib.Path(__file__).resolve().parent.parent / "anesi"
 
 # As in docs/design.md. A folder uses only itself and those before it.
-FOLDERS = ["core", "io", "options", "optimize", "models", "exact", "pruners", "formula", "search", "priors", "discover", "perception", "predict",
+FOLDERS = ["core", "io", "options", "optimize", "models", "exact", "pruners", "formula", "search", "priors", "estimate", "discover", "perception", "predict",
            "losses", "data", "train", "tasks", "run", "check", "cli"]
 # What anesi::inference is made of must do without the others.
 INFERENCE = ["core", "io", "options", "models", "exact", "pruners", "formula", "search", "perception", "predict"]

@@ -11,6 +11,7 @@
 
 #include "anesi/cli/bench_discover.h"
 #include "anesi/cli/bench_formulas.h"
+#include "anesi/cli/bench_gradients.h"
 #include "anesi/cli/bench_grid.h"
 #include "anesi/cli/bench_inference.h"
 #include "anesi/cli/command.h"
@@ -33,6 +34,7 @@ struct BenchFlags {
   std::vector<std::int64_t> digits;
   double seconds = 2;
   std::string svg;
+  std::int64_t trainings = 20;
 };
 
 // Random images with labels that are sums of nothing in particular: enough to time with.
@@ -178,7 +180,8 @@ void bench(const BenchFlags& flags) {
   flags.common.context();
   if (flags.name == "inference") return bench_inference(flags.digits, flags.seconds, flags.common.json, flags.svg);
   if (flags.name == "grid") return bench_grid(flags.seconds, flags.common.json);
-  if (!flags.svg.empty()) throw UsageError("--svg draws `anesi bench inference`");
+  if (flags.name == "gradients") return bench_gradients(flags.trainings, flags.common.json, flags.svg);
+  if (!flags.svg.empty()) throw UsageError("--svg draws `anesi bench inference` or `anesi bench gradients`");
   if (flags.name == "discover") return bench_discover(flags.common.json);
   if (flags.name == "formulas") return bench_formulas(flags.common.json);
   if (std::ranges::none_of(parts(), [&](const Part& part) { return part.name.starts_with(flags.name); })) {
@@ -224,13 +227,16 @@ void add_bench(CLI::App& app, int&) {
   command->add_option("--reference", flags->reference, "bench/pytorch_reference.py: times it too and prints ratios")
       ->check(CLI::ExistingFile);
   command->add_option("--python", flags->python, "the Python that has torch");
-  command->add_option("--svg", flags->svg, "draw `anesi bench inference` into this file");
+  command->add_option("--svg", flags->svg, "draw `anesi bench inference` or `gradients` into this file");
+  command->add_option("--trainings", flags->trainings, "of each estimator in `anesi bench gradients` (default 20)")
+      ->check(CLI::Range(2, 1000));
   flags->common.add_to(*command);
   command->footer(
       "`anesi bench inference` times one query against the number of digits, for q and for exact inference.\n"
       "`anesi bench grid` times path planning: maps solved, and the sweeps of the learned planner.\n"
       "`anesi bench discover` asks functions of many kinds what they remember: states, calls, seconds, certificate.\n"
       "`anesi bench formulas` trains one graph network on random formulas and counts the models of others with it.\n"
+      "`anesi bench gradients` compares estimators of gradients on four functions: bias, variance, calls (minutes).\n"
       "step is the paper preset's whole training step; ratio: how many times faster than the reference.\n"
       "Examples:\n  anesi bench query --digits 15\n"
       "  anesi bench --reference bench/pytorch_reference.py --python .venv/bin/python");
