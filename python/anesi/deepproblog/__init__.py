@@ -9,7 +9,6 @@ better beginning: it is a loss for a loop of your own.
 """
 
 from .. import problog as _problog  # first, since it says what to install
-
 from .dataset import DataLoader, Dataset, ImageDataset, MutatingDataset, NoiseMutatorDecorator, QueryDataset
 from .engines import ApproximateEngine, ExactEngine
 from .evaluate import get_confusion_matrix, get_fact_accuracy
@@ -24,7 +23,23 @@ from .utils.logger import Logger
 del _problog
 
 __all__ = [
-    *("ApproximateEngine", "ConfusionMatrix", "DataLoader", "Dataset", "ExactEngine", "ImageDataset", "Logger", "Model"),
-    *("MutatingDataset", "Network", "NoiseMutatorDecorator", "Optimizer", "Query", "QueryDataset", "Result", "TrainObject"),
-    *("get_confusion_matrix", "get_fact_accuracy", "train_model"),
+    "ApproximateEngine",
+    "ConfusionMatrix",
+    "DataLoader",
+    "Dataset",
+    "ExactEngine",
+    "ImageDataset",
+    "Logger",
+    "Model",
+    "MutatingDataset",
+    "Network",
+    "NoiseMutatorDecorator",
+    "Optimizer",
+    "Query",
+    "QueryDataset",
+    "Result",
+    "TrainObject",
+    "get_confusion_matrix",
+    "get_fact_accuracy",
+    "train_model",
 ]

@@ -158,9 +158,13 @@ class Model:
         for shape, rows in shapes.items():
             know = self._knowledge(shape)
             columns = zip(*(tensors for _, _, tensors, _ in rows))
-            told = {f"t{place}": torch.stack([self.get_tensor(term) for term in column]) for place, column in enumerate(columns)}
+            told = {
+                f"t{place}": torch.stack([self.get_tensor(term) for term in column]) for place, column in enumerate(columns)
+            }
             numbers, queries, _, answers = zip(*rows)
-            groups.append(_Group(know, know.read(self.networks, told), numbers, [each.query for each in queries], list(answers)))
+            groups.append(
+                _Group(know, know.read(self.networks, told), numbers, [each.query for each in queries], list(answers))
+            )
         return groups
 
     def _knowledge(self, shape: str) -> Knowledge:

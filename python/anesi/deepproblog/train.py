@@ -46,7 +46,7 @@ class TrainObject:
         Args:
             loader: batches of queries.
             stop_criterion: how many epochs, or a :class:`~anesi.deepproblog.utils.stop_condition.StopCondition`.
-            verbose: 0 says less.
+            verbose: 0 prints nothing, and logs nothing but tests.
             loss_function_name: ``cross_entropy`` or ``mse``.
             with_negatives: not supported.
             log_iter: after how many steps the mean loss and the time are logged.
@@ -65,8 +65,9 @@ class TrainObject:
             raise ValueError("loader: there are no queries to learn from")
         start = logged = time.perf_counter()
         if test is not None and initial_test:
-            self._test(test)
-        print("Training", stop, flush=True)
+            self._test(test, verbose)
+        if verbose:
+            print("Training", stop, flush=True)
         while not (stop.is_stop(self) or self.interrupt):
             self.model.optimizer.step_epoch()
             for batch in loader:
@@ -77,7 +78,7 @@ class TrainObject:
                 if snapshot_name is not None and snapshot_iter and self.i % snapshot_iter == 0:
                     self.model.save_state(f"{os.fspath(snapshot_name)}_iter_{self.i}.mdl")
                 if test is not None and self.i % test_iter == 0:
-                    self._test(test)
+                    self._test(test, verbose)
                 for every, hook in self.hooks:
                     if self.i % every == 0:
                         hook(self)
@@ -108,13 +109,14 @@ class TrainObject:
         self.logger.log("loss", self.i, loss)
         self.accumulated_loss = 0.0
 
-    def _test(self, test: Callable[[Model], Any]) -> None:
+    def _test(self, test: Callable[[Model], Any], verbose: int) -> None:
         found = test(self.model)
         try:
             self.logger.log_list(self.i, found)
         except (TypeError, ValueError):
             raise TypeError(f"test: pairs of a name and a value are expected, not {found!r}") from None
-        print("Test:", found, flush=True)
+        if verbose:
+            print("Test:", found, flush=True)
 
 
 def _condition(told: Any) -> StopCondition:

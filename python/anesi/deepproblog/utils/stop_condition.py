@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..train import TrainObject
@@ -50,71 +50,73 @@ class Threshold(StopCondition):
         return f"until {self.attribute} reaches {self.maximum}"
 
 
-class _Changing(StopCondition):
-    """Ends where a name's values stay for long as they were, once there are more than ``warm_up`` of them."""
+class _Unchanged(StopCondition):
+    """What StopOnPlateau and StopOnNoChange share: values of a name after the first ``warm_up``, and which of them moves."""
 
     def __init__(self, attribute: str, delta: float = 0.01, patience: int = 5, warm_up: int = 5) -> None:
         self.attribute, self.delta, self.patience, self.warm_up = attribute, delta, patience, warm_up
 
     def moves(self, value: float, kept: float) -> bool:
-        """Whether a value counts as a change from the one that counted last."""
+        """Whether a value counts as a change from the last that did."""
         raise NotImplementedError
 
-    def _unmoved(self, train_object: TrainObject) -> int:
-        """How many values there are from the last that counted on, itself among them; 0 before the end of the warm-up."""
-        values = train_object.logger.get_attribute(self.attribute)
-        kept = self.warm_up
-        for place in range(self.warm_up + 1, len(values)):
-            if self.moves(values[place], values[kept]):
+    def since(self, train_object: TrainObject) -> int | None:
+        """How many values there are from the last that counted on, itself among them; None while warming up."""
+        values = train_object.logger.get_attribute(self.attribute)[self.warm_up :]
+        kept = 0
+        for place, value in enumerate(values):
+            if self.moves(value, values[kept]):
                 kept = place
-        return max(0, len(values) - kept)
+        return len(values) - kept if values else None
 
 
-class StopOnPlateau(_Changing):
-    """Once ``patience`` values of a name in a row, the best one first, bring no improvement by the share ``delta``."""
+class StopOnPlateau(_Unchanged):
+    """Once there are ``patience`` values of a name from the best on: none is higher than it by the share ``delta``."""
 
     def moves(self, value: float, kept: float) -> bool:
         return value > kept + kept * self.delta
 
     def is_stop(self, train_object: TrainObject) -> bool:
-        unmoved = self._unmoved(train_object)
-        return unmoved > 0 and unmoved >= self.patience
+        since = self.since(train_object)
+        return since is not None and since >= self.patience
 
     def __str__(self) -> str:
         return f"until plateau in {self.attribute}"
 
 
-class StopOnNoChange(_Changing):
-    """Once more than ``patience`` values of a name in a row are, within the share ``delta``, the same."""
+class StopOnNoChange(_Unchanged):
+    """Once there are more than ``patience`` values of a name that are, within the share ``delta``, the same."""
 
     def moves(self, value: float, kept: float) -> bool:
         return abs(value - kept) > kept * self.delta
 
     def is_stop(self, train_object: TrainObject) -> bool:
-        unmoved = self._unmoved(train_object)
-        return unmoved > 0 and unmoved > self.patience
+        since = self.since(train_object)
+        return since is not None and since > self.patience
 
     def __str__(self) -> str:
         return f"until no change in {self.attribute}"
 
 
-class Or(StopCondition):
-    """Where one of several conditions holds."""
-
+class _Joined(StopCondition):
     def __init__(self, *criteria: StopCondition) -> None:
         self.criteria = criteria
 
-    def is_stop(self, train_object: TrainObject) -> Any:
+
+class Or(_Joined):
+    """Where one of several conditions holds."""
+
+    def is_stop(self, train_object: TrainObject) -> bool:
         return any(each.is_stop(train_object) for each in self.criteria)
 
     def __str__(self) -> str:
         return " or ".join(map(str, self.criteria))
 
 
-class And(Or):
+class And(_Joined):
     """Where all of several conditions hold."""
 
-    def is_stop(self, train_object: TrainObject) -> Any:
+    def is_stop(self, train_object: TrainObject) -> bool:
         return all(each.is_stop(train_object) for each in self.criteria)
 
     def __str__(self) -> str:
