@@ -2,6 +2,7 @@
 
 import importlib.util
 import itertools
+import math
 import os
 import pathlib
 import tempfile
@@ -157,6 +158,8 @@ class Parts(unittest.TestCase):
         queries = deep.QueryDataset([deep.Query(Term("alarm", room), p=p) for room, p in zip(rooms, (0, 1, 1, 1))])
         found = deep.get_fact_accuracy(model, queries)
         self.assertEqual((found.accuracy(), sorted(found.classes)), (0.75, ["false", "true"]))
+        torch.nn.init.constant_(module[0].weight, 1e3)  # so sure that 32 bits show no doubt
+        self.assertAlmostEqual(model.loss(queries.queries[:3]).item(), 12 * math.log(10) / 3, places=5)
         loader = deep.DataLoader(queries, 2)
         with self.assertRaisesRegex(TypeError, "how many epochs, or a StopCondition"):
             deep.train_model(model, loader, True)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from typing import Any, Iterable, Iterator, NamedTuple, Sequence
 
@@ -103,12 +104,12 @@ class Model:
             if name == "mse":
                 total = total + (holds.exp() - wanted).square().sum()
                 continue
-            total = total - (wanted * holds)[wanted > 0].sum()
+            total = total - (wanted * _kept_finite(holds))[wanted > 0].sum()
             rows = (wanted < 1).nonzero().flatten().tolist()
             if rows:
                 beliefs, answers = [part[rows] for part in group.beliefs], [group.answers[row] for row in rows]
                 fails = group.know.log_prob(beliefs=beliefs, outputs=answers, holds=torch.zeros(len(rows), dtype=torch.bool))
-                total = total - ((1 - wanted[rows]) * fails).sum()
+                total = total - ((1 - wanted[rows]) * _kept_finite(fails)).sum()
         return total / len(batch)
 
     def train(self) -> None:
@@ -171,6 +172,11 @@ class Model:
         if shape not in self._known:
             self._known[shape] = Knowledge(self.program, shape, partial=True, verbose=False)
         return self._known[shape]
+
+
+def _kept_finite(log_prob: torch.Tensor) -> torch.Tensor:
+    """log(p + 1e-12), DeepProbLog's bound on the loss of a query that its networks rule out."""
+    return torch.logaddexp(log_prob, torch.full_like(log_prob, math.log(1e-12)))
 
 
 class _Group(NamedTuple):
