@@ -31,7 +31,7 @@ def get_confusion_matrix(model: Model, dataset: Dataset, verbose: int = 0, eps: 
         batch = queries[first : first + _ROWS]
         for query, answer in zip(batch, _predictions(model, batch)):
             values = [plain(value) for value in query.output_values()]
-            actual = values[0] if len(values) == 1 else tuple(values)
+            actual: Any = values[0] if len(values) == 1 else tuple(values)
             if eps is not None and answer is not None:
                 actual, answer = float(actual), float(answer)
                 answer = actual if abs(actual - answer) < eps else answer

@@ -35,11 +35,11 @@ class SmallNet(nn.Module):
         super().__init__()
         self.num_classes = num_classes
 
-        def layer(before: int, after: int, width: int, **more: int) -> list[nn.Module]:
-            return [nn.Conv2d(before, after, width, **more), nn.ReLU(inplace=True)]
+        def layer(before: int, after: int, width: int, padding: int, stride: int = 1) -> list[nn.Module]:
+            return [nn.Conv2d(before, after, width, stride, padding), nn.ReLU(inplace=True)]
 
         self.features = nn.Sequential(  # numbered as in torchvision's AlexNet, whose weights they may take
-            *layer(3, 64, 11, stride=4, padding=2),
+            *layer(3, 64, 11, padding=2, stride=4),
             nn.MaxPool2d(3, 2),
             *layer(64, 192, 5, padding=2),
             nn.MaxPool2d(3, 2),
