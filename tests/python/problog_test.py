@@ -20,9 +20,6 @@ if importlib.util.find_spec("problog"):
     from problog import get_evaluatable
     from problog.program import PrologString
 
-    from problog.logic import Constant, Term, list2term
-
-    import anesi.deepproblog as deep
     import anesi.problog
     from anesi._problog_ground import GroundFunction
     from anesi._problog_program import Program
@@ -447,98 +444,6 @@ class Use(unittest.TestCase):
             know.loss(torch.zeros(1, 3, 10), [3])
         with self.assertRaisesRegex(TypeError, "answers: a range or a list"):
             knowledge(DIGIT + ADDITION, "addition(a, b, Z)", answers=3)
-
-
-@unittest.skipUnless(importlib.util.find_spec("problog"), "problog is not installed")
-class Scripts(unittest.TestCase):
-    """Scripts as they are written for DeepProbLog, with other imports."""
-
-    def make(self, length, examples=300):
-        patterns = torch.randn(10, 12, generator=torch.Generator().manual_seed(1))
-        rng = torch.Generator().manual_seed(2)
-        digits = torch.randint(10, (examples, 2 * length), generator=rng)
-        images = (patterns[digits] + 0.2 * torch.randn(*digits.shape, 12, generator=rng)).flatten(0, 1)
-
-        class Images:
-            def __getitem__(self, item):
-                return images[int(item[0])]
-
-        class Sums(deep.Dataset):
-            def __len__(self):
-                return examples
-
-            def to_query(self, i):
-                names = [Term(f"p{place}") for place in range(2 * length)]
-                tensors = [Term("tensor", Term("train", Constant(2 * length * i + place))) for place in range(2 * length)]
-                numbers = [int("".join(map(str, part.tolist()))) for part in digits[i].chunk(2)]
-                rows = [list2term(names[:length]), list2term(names[length:])] if length > 1 else names
-                return deep.Query(Term("sum" if length > 1 else "addition", *rows, Constant(sum(numbers))), dict(zip(names, tensors)))
-
-        torch.manual_seed(0)
-        module = torch.nn.Sequential(torch.nn.Linear(12, 10), torch.nn.Softmax(1))
-        net = deep.Network(module, "net", batching=True)
-        net.optimizer = torch.optim.Adam(module.parameters(), lr=0.03)
-        model = deep.Model(DIGIT + ADDITION, [net], load=False)
-        model.set_engine(deep.ExactEngine(model), cache=True)
-        model.add_tensor_source("train", Images())
-        return model, Sums()
-
-    def test_addition(self):
-        for length in (1, 4):
-            model, dataset = self.make(length)
-            tested = []
-            deep.train_model(model, deep.DataLoader(dataset, 10), 8, verbose=0, profile=0, test=tested.append, test_iter=100)
-            self.assertEqual(len(tested), 2)
-            query = dataset.to_query(0)
-            (found,) = model.solve([query])
-            (term, probability), = found.result.items()
-            self.assertEqual(term, query.substitute().query)
-            if length == 1:
-                self.assertGreater(deep.get_confusion_matrix(model, dataset).accuracy(), 0.95)
-                (every,) = model.solve([query.variable_output()])
-                self.assertEqual(len(every.result), 19)
-                self.assertAlmostEqual(sum(every.result.values()).item(), 1, places=4)
-                self.assertAlmostEqual(every.result[term].item(), probability.item(), places=5)
-
-    def test_losses_and_keeping(self):
-        model, dataset = self.make(1)
-        queries = [dataset.to_query(i) for i in range(4)]
-        likely = torch.stack([next(iter(found.result.values())) for found in model.solve(queries)])
-        self.assertTrue(torch.allclose(model.loss(queries), -likely.log().mean()))
-        self.assertTrue(torch.allclose(model.loss(queries, "mse"), (1 - likely).square().mean()))
-        for query, p in zip(queries, (0, 0.3, 1, 1)):
-            query.p = p
-        p = torch.tensor([0, 0.3, 1, 1])
-        expected = -(p * likely.log() + (1 - p) * (1 - likely).log()).mean()
-        self.assertTrue(torch.allclose(model.loss(queries), expected))
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "snapshot", "model.pth")
-            model.save_state(path)
-            again, _ = self.make(1)
-            next(again.networks["net"].parameters()).data.zero_()
-            again.load_state(path)
-            self.assertTrue(torch.equal(again.loss(queries), model.loss(queries)))
-        model.tensor_sources.clear()
-        with self.assertRaisesRegex(ValueError, "there is no tensor source 'train'"):
-            model.solve(queries)
-        with self.assertRaisesRegex(TypeError, "how many epochs"):
-            deep.train_model(model, deep.DataLoader(dataset, 10), "many")
-
-    def test_coins_facts_and_queries_without_an_answer(self):
-        program = COINS + GAME + "nn(third, [X]) :: lucky(X). lucky_win(X) :- game(X, win), lucky(X)."
-        modules = {name: torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Softmax(0)) for name in ("first", "second")}
-        modules["third"] = torch.nn.Sequential(torch.nn.Linear(3, 1), torch.nn.Sigmoid())
-        model = deep.Model(program, [deep.Network(module, name) for name, module in modules.items()], load=False)
-        image = torch.randn(3)
-        model.add_tensor_source("train", {(Constant(0),): image})
-        tensor = Term("tensor", Term("train", Constant(0)))
-        first, second, third = (module(image) for module in modules.values())
-        win = (first * second).sum().item()
-        (found, lucky) = model.solve([deep.Query(Term("game", tensor, Term("win"))), deep.Query(Term("lucky_win", tensor))])
-        self.assertAlmostEqual(next(iter(found.result.values())).item(), win, places=5)
-        self.assertAlmostEqual(next(iter(lucky.result.values())).item(), win * third.item(), places=5)
-        (every,) = model.solve([deep.Query(Term("game", tensor, Term("win"))).variable_output()])
-        self.assertEqual(sorted(str(term.args[1]) for term in every.result), ["loss", "win"])
 
 
 class Without(unittest.TestCase):
