@@ -36,18 +36,6 @@ struct Believed {
   double operator()(std::int64_t variable, std::int64_t value) const { return values[variable * width + value]; }
 };
 
-void write_world(const Encoding& encoding, const std::vector<bool>& model, std::int64_t* world) {
-  for (std::size_t variable = 0; variable < encoding.worlds.size(); ++variable) {
-    const auto& literals = encoding.worlds[variable];
-    for (std::size_t value = 0; value < literals.size(); ++value) {
-      const auto literal = literals[value];
-      if (model[static_cast<std::size_t>(std::abs(literal))] == (literal > 0)) {
-        world[variable] = static_cast<std::int64_t>(value);
-      }
-    }
-  }
-}
-
 // Of the values of a variable this one may be true alone.
 void decide(Circuit::OfLiterals<char>& may_be_true, const Circuit& circuit, const std::vector<int>& literals,
             std::int64_t value) {
@@ -158,7 +146,7 @@ class CircuitInference : public ExactInference {
       } else {
         std::vector<bool> model;
         log_prob = row.formula.circuit.best_model(row.weights, model);
-        write_world(encoding_, model, world);
+        encoding_.read_world(model, {world, encoding_.worlds.size()});
       }
     });
     return {worlds, log_probs};
@@ -178,7 +166,7 @@ class CircuitInference : public ExactInference {
       if (row.wants == Wants::kModel) {
         std::vector<bool> model;
         row.formula.circuit.sample_model(row.weights, model, draw);
-        write_world(encoding_, model, world);
+        encoding_.read_world(model, {world, encoding_.worlds.size()});
         return;
       }
       const Values drawn(world, static_cast<std::size_t>(worlds_.variables()));

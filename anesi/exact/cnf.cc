@@ -1,5 +1,7 @@
 #include "anesi/exact/cnf.h"
 
+#include <cstdlib>
+
 namespace anesi {
 
 bool Encoding::fits(const Space& world_space, const Space& output_space) const {
@@ -10,6 +12,17 @@ bool Encoding::fits(const Space& world_space, const Space& output_space) const {
   };
   const auto output_domains = is_constraint() ? std::vector<std::int64_t>{2} : shape_of(outputs);
   return shape_of(worlds) == world_space.domains() && output_domains == output_space.domains();
+}
+
+void Encoding::read_world(const std::vector<bool>& model, MutableValues world) const {
+  for (std::size_t variable = 0; variable < worlds.size(); ++variable) {
+    for (std::size_t value = 0; value < worlds[variable].size(); ++value) {
+      const auto literal = worlds[variable][value];
+      if (model[static_cast<std::size_t>(std::abs(literal))] == (literal > 0)) {
+        world[variable] = static_cast<std::int64_t>(value);
+      }
+    }
+  }
 }
 
 Cnf::Cnf(const Space& worlds, const Space& outputs) {

@@ -23,6 +23,8 @@ struct Encoding {
   bool is_constraint() const { return outputs.empty(); }
   int world(std::int64_t variable, std::int64_t value) const { return at(worlds, variable, value); }
   int output(std::int64_t variable, std::int64_t value) const { return at(outputs, variable, value); }
+  // The world of a model: whether each propositional variable is true (entry 0 unused).
+  void read_world(const std::vector<bool>& model, MutableValues world) const;
   // Whether it is over variables of these domains.
   bool fits(const Space& world_space, const Space& output_space) const;
 
