@@ -11,6 +11,7 @@
 // estimates it, for weights and beliefs alike, and its draws under the pruner count it (predict/soft_count.h).
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -21,6 +22,9 @@
 #include "anesi/models/graph.h"
 
 namespace anesi {
+
+// Whether the name of a file ends with .wcnf.
+inline bool is_weighted_formula_file(const std::filesystem::path& file) { return file.extension() == ".wcnf"; }
 
 class MarkovLogic {
  public:
