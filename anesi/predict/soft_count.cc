@@ -12,7 +12,9 @@ std::shared_ptr<GraphNetwork> soft_network(const GraphOptions& options) {
 torch::Tensor predicted_log_partition(const MarkovLogic& logic, const std::shared_ptr<GraphNetwork>& network,
                                       const torch::Tensor& beliefs, const torch::Tensor& weights) {
   auto q = logic.q(network, /*explains=*/false, weights);
-  return q.log_count(beliefs) + MarkovLogic::log_scale(weights).to(beliefs.options());
+  const auto learned = network->parameters();
+  const auto in_its_type = learned.empty() ? beliefs : beliefs.to(learned[0].scalar_type());
+  return q.log_count(in_its_type).to(beliefs.scalar_type()) + MarkovLogic::log_scale(weights).to(beliefs.options());
 }
 
 DrawnWorlds draw_soft_worlds(const MarkovLogic& logic, const std::shared_ptr<GraphNetwork>& network,
