@@ -3,6 +3,7 @@
 
 #include "anesi/check/count_check.h"
 #include "anesi/check/gradient_check.h"
+#include "anesi/check/markov_check.h"
 #include "anesi/check/model_check.h"
 #include "anesi/check/problem_check.h"
 #include "anesi/check/run_check.h"
@@ -23,6 +24,7 @@
 #include "anesi/run/run.h"
 #include "anesi/run/training.h"
 #include "anesi/tasks/task.h"
+#include "anesi/train/fit_weights.h"
 #include "anesi/train/follow_phase.h"
 #include "anesi/train/formula_training.h"
 #include "anesi/train/learner.h"

@@ -14,6 +14,7 @@
 #include "anesi/cli/bench_gradients.h"
 #include "anesi/cli/bench_grid.h"
 #include "anesi/cli/bench_inference.h"
+#include "anesi/cli/bench_markov.h"
 #include "anesi/cli/command.h"
 #include "anesi/cli/time_of.h"
 #include "anesi/core/beliefs.h"
@@ -184,6 +185,7 @@ void bench(const BenchFlags& flags) {
   if (!flags.svg.empty()) throw UsageError("--svg draws `anesi bench inference` or `anesi bench gradients`");
   if (flags.name == "discover") return bench_discover(flags.common.json);
   if (flags.name == "formulas") return bench_formulas(flags.common.json);
+  if (flags.name == "markov") return bench_markov(flags.common.json);
   if (std::ranges::none_of(parts(), [&](const Part& part) { return part.name.starts_with(flags.name); })) {
     throw UsageError(fmt::format("there is no part {}; `anesi bench` times all of them", flags.name));
   }
@@ -237,6 +239,7 @@ void add_bench(CLI::App& app, int&) {
       "`anesi bench discover` asks functions of many kinds what they remember: states, calls, seconds, certificate.\n"
       "`anesi bench formulas` trains one graph network on random formulas and counts the models of others with it.\n"
       "`anesi bench gradients` compares estimators of gradients on four functions: bias, variance, calls (minutes).\n"
+      "`anesi bench markov` does so with weighted formulas, and finds their weights again from worlds.\n"
       "step is the paper preset's whole training step; ratio: how many times faster than the reference.\n"
       "Examples:\n  anesi bench query --digits 15\n"
       "  anesi bench --reference bench/pytorch_reference.py --python .venv/bin/python");

@@ -5,6 +5,7 @@
 
 #include "anesi/check/formula_check.h"
 #include "anesi/check/run_check.h"
+#include "anesi/check/soft_check.h"
 #include "anesi/cli/command.h"
 #include "anesi/cli/progress_display.h"
 
@@ -18,8 +19,17 @@ struct CheckFlags {
   CheckOptions options;
   std::string as = "constraint", write;
   double seconds = 60;
-  std::int64_t count_samples = 4000;
+  std::int64_t count_samples = 4000, learn = 100;
 };
+
+CheckReport report_of_weighted_formula(const CheckFlags& flags) {
+  if (flags.as != "constraint" || !flags.write.empty()) {
+    throw UsageError("--as and --write are for formulas without weights (.cnf)");
+  }
+  return check_soft_formula_file(
+      flags.target,
+      {.seconds = flags.seconds, .samples = flags.count_samples, .steps = flags.learn, .seed = flags.options.seed});
+}
 
 CheckReport report_of_formula(const CheckFlags& flags) {
   FormulaCheckOptions options{.samples = flags.count_samples, .seed = flags.options.seed, .write_nnf = flags.write};
@@ -39,9 +49,10 @@ CheckReport report_of(const CheckFlags& flags) {
     return check_task(configuration, configuration.make_task(context), flags.options,
                       [&](const Progress& progress) { display.update(progress); });
   }
-  if (is_formula_file(flags.target)) {
+  const bool weighted = is_weighted_formula_file(flags.target);
+  if (weighted || is_formula_file(flags.target)) {
     if (!flags.settings.empty()) throw UsageError("--set is for checking a task; of a formula say --as, --seconds");
-    return report_of_formula(flags);
+    return weighted ? report_of_weighted_formula(flags) : report_of_formula(flags);
   }
   if (!std::filesystem::exists(flags.target)) {
     throw UsageError(fmt::format("{}: neither a task nor a run; `anesi tasks` lists the tasks", flags.target));
@@ -69,7 +80,8 @@ void add_check(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand(
       "check", "is a problem well posed, its pruner exact, its q near to exact and safe to learn through?");
   auto flags = std::make_shared<CheckFlags>();
-  command->add_option("TARGET", flags->target, "a task, a run directory, or a formula (.cnf, .nnf, .sdd)")->required();
+  command->add_option("TARGET", flags->target, "a task, a run directory, or a formula (.cnf, .wcnf, .nnf, .sdd)")
+      ->required();
   command->add_option("--set", flags->settings, "an option of the task, name=value; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--beliefs", flags->options.beliefs, "how many beliefs to look at (default 200)")
@@ -82,6 +94,8 @@ void add_check(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"constraint", "clauses", "definition"}));
   command->add_option("--seconds", flags->seconds, "of a formula: after which compiling it is given up (default 60)")
       ->check(CLI::Range(0.0, 1e6));
+  command->add_option("--learn", flags->learn, "of a weighted formula: updates while q learns it (default 100)")
+      ->check(CLI::Range(0, 1'000'000));
   command->add_option("--write", flags->write,
                       "of a formula: write its circuit to this file, in the format of c2d (.nnf)");
   flags->common.add_to(*command);
@@ -89,7 +103,7 @@ void add_check(CLI::App& app, int& exit_code) {
       "Of a task, q is learned from c alone as the default preset says; --set q.pretrain=0 leaves that out.\n"
       "Exits with 1 where something is wrong.\n"
       "Examples:\n  anesi check mnist-add --set task.digits=2\n  anesi check warcraft --set task.size=30\n  anesi "
-      "check runs/four --json\n  anesi check rules.cnf --write rules.nnf");
+      "check runs/four --json\n  anesi check rules.cnf --write rules.nnf\n  anesi check examples/friends.wcnf");
   command->callback([flags, &exit_code] { exit_code = check(*flags); });
 }
 

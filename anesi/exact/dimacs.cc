@@ -2,31 +2,25 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdint>
-#include <cstdlib>
 #include <iterator>
 #include <optional>
-#include <set>
-#include <system_error>
 
-#include "anesi/exact/file_words.h"
+#include "anesi/exact/clause_reader.h"
 
 namespace anesi {
 namespace {
 
-constexpr int kMostVariablesOfDimacs = 10'000'000, kMostClauses = 10'000'000;
-
 class DimacsReader {
  public:
-  DimacsReader(std::string_view text, const std::string& name) : words_(text, name) {}
+  DimacsReader(std::string_view text, const std::string& name) : reader_(text, name) {}
 
   Dimacs read() {
     while (words_.next_line()) {
       const auto word = words_.next_word();
       if (word.starts_with('%')) break;
       if (word.starts_with('c')) {
-        read_comment(word);
+        reader_.read_comment(word);
       } else if (word == "p") {
         read_header();
       } else {
@@ -39,18 +33,11 @@ class DimacsReader {
       words_.fail(fmt::format("the header says {} clauses, there are {}; the file is cut short", *clauses_,
                               result_.clauses.size()));
     }
-    take_shown();
-    take_weights();
+    reader_.finish(result_);
     return std::move(result_);
   }
 
  private:
-  struct Said {
-    int literal;
-    double weight;
-    std::int64_t line;
-  };
-
   void read_header() {
     if (clauses_) words_.fail("a second header");
     if (const auto format = words_.next_word(); format != "cnf") {
@@ -61,40 +48,12 @@ class DimacsReader {
     words_.expect_end();
   }
 
-  // Lines `c p show` and `c p weight` may come before the header, so what they say is compared with it in the end.
-  void read_comment(std::string_view word) {
-    if (word != "c" || words_.next_word() != "p") return;
-    const auto about = words_.next_word();
-    const auto literal = [&] {
-      return words_.next_number("a literal", -kMostVariablesOfDimacs, kMostVariablesOfDimacs);
-    };
-    if (about == "show") {
-      result_.has_show = true;
-      for (auto variable = literal(); variable != 0; variable = literal())
-        shows_.push_back({variable, 0, words_.line()});
-      words_.expect_end();
-    } else if (about == "weight") {
-      const auto weighed = literal();
-      weights_.push_back({weighed, words_.next_weight(), words_.line()});
-      words_.next_number("the 0 that ends a weight", 0, 0);
-      words_.expect_end();
-    }
-  }
-
   void read_literals(std::string_view word) {
     if (!clauses_) {
       words_.fail(fmt::format("there should be a header 'p cnf VARIABLES CLAUSES' before {}", FileWords::shown(word)));
     }
     for (; !word.empty(); word = words_.next_word()) {
-      int literal = 0;
-      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), literal);
-      if (end != word.data() + word.size() || error == std::errc::invalid_argument) {
-        words_.fail(fmt::format("a literal should be a number, not {}", FileWords::shown(word)));
-      }
-      if (error != std::errc() || std::abs(std::int64_t{literal}) > result_.variables) {
-        words_.fail(
-            fmt::format("there is no literal {} among {} variables", FileWords::shown(word), result_.variables));
-      }
+      const auto literal = reader_.literal_of(word, result_.variables);
       if (result_.clauses.size() == *clauses_) {
         words_.fail(fmt::format("more clauses than the {} of the header", *clauses_));
       }
@@ -108,36 +67,12 @@ class DimacsReader {
     }
   }
 
-  void take_shown() {
-    std::set<int> seen;
-    for (const auto& [variable, weight, line] : shows_) {
-      if (variable < 1 || variable > result_.variables) {
-        words_.fail_at(line, fmt::format("there is no variable {} among {} to show", variable, result_.variables));
-      }
-      if (seen.insert(variable).second) result_.shown.push_back(variable);
-    }
-  }
-
-  void take_weights() {
-    for (const auto& [literal, weight, line] : weights_) {
-      if (literal == 0 || std::abs(literal) > result_.variables) {
-        words_.fail_at(line, fmt::format("there is no literal '{}' among {} variables", literal, result_.variables));
-      }
-      if (!result_.weights.try_emplace(literal, weight).second) {
-        words_.fail_at(line, fmt::format("a second weight of literal {}", literal));
-      }
-    }
-    for (const auto& [literal, weight, line] : weights_) {
-      if (weight <= 1) result_.weights.try_emplace(-literal, 1 - weight);
-    }
-  }
-
-  FileWords words_;
+  ClauseReader reader_;
+  FileWords& words_ = reader_.words();
   Dimacs result_;
   std::optional<std::size_t> clauses_;  // as the header says
   std::vector<int> clause_;
   std::int64_t began_ = 0;  // that clause, on this line
-  std::vector<Said> shows_, weights_;
 };
 
 }  // namespace
@@ -149,19 +84,26 @@ Dimacs parse_dimacs(std::string_view text, const std::string& name) { return Dim
 std::string to_dimacs(const Dimacs& formula) {
   auto text = fmt::format("p cnf {} {}\n", formula.variables, formula.clauses.size());
   auto out = std::back_inserter(text);
-  const auto put_list = [&](const std::vector<int>& numbers) {
-    for (const auto number : numbers) fmt::format_to(out, "{} ", number);
+  text += to_dimacs_comments(formula);
+  for (const auto& clause : formula.clauses) {
+    for (const auto literal : clause) fmt::format_to(out, "{} ", literal);
     text += "0\n";
-  };
+  }
+  return text;
+}
+
+std::string to_dimacs_comments(const Dimacs& formula) {
+  std::string text;
+  auto out = std::back_inserter(text);
   if (formula.has_show) {
     text += "c p show ";
-    put_list(formula.shown);
+    for (const auto variable : formula.shown) fmt::format_to(out, "{} ", variable);
+    text += "0\n";
   }
   for (const auto& [literal, weight] : formula.weights) {
     fmt::format_to(out, "c p weight {} {} 0\n", literal, weight);
     if (weight <= 1 && !formula.weights.contains(-literal)) fmt::format_to(out, "c p weight {} 1 0\n", -literal);
   }
-  for (const auto& clause : formula.clauses) put_list(clause);
   return text;
 }
 

@@ -35,5 +35,7 @@ Dimacs read_dimacs(const std::filesystem::path& path);
 Dimacs parse_dimacs(std::string_view text, const std::string& name);
 
 std::string to_dimacs(const Dimacs& formula);
+// Of that only the lines `c p show` and `c p weight`.
+std::string to_dimacs_comments(const Dimacs& formula);
 
 }  // namespace anesi

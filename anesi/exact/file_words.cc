@@ -83,16 +83,24 @@ int FileWords::number_of(std::string_view word, std::string_view what, int least
 
 double FileWords::next_weight() {
   const auto word = required_word("a weight");
-  double weight = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), weight);
-  if (end != word.data() + word.size() || error == std::errc::invalid_argument) {
-    fail(fmt::format("a weight should be a number, not {}", shown(word)));
-  }
-  if (error != std::errc() || !std::isfinite(weight) || weight < 0) {
-    fail(fmt::format("a weight should be finite and not negative, not {}", shown(word)));
-  }
+  const auto weight = real_of(word, "a weight", "finite and not negative");
+  if (weight < 0) fail(fmt::format("a weight should be finite and not negative, not {}", shown(word)));
   return weight;
 }
+
+double FileWords::real_of(std::string_view word, std::string_view what, std::string_view wanted) const {
+  double number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (end != word.data() + word.size() || error == std::errc::invalid_argument) {
+    fail(fmt::format("{} should be a number, not {}", what, shown(word)));
+  }
+  if (error != std::errc() || !std::isfinite(number)) {
+    fail(fmt::format("{} should be {}, not {}", what, wanted, shown(word)));
+  }
+  return number;
+}
+
+double FileWords::next_real(std::string_view what) { return real_of(required_word(what), what); }
 
 void FileWords::expect_end() {
   const auto word = next_word();

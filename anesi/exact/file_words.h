@@ -31,6 +31,8 @@ class FileWords {
   int next_number(std::string_view what, int least, int most);
   int number_of(std::string_view word, std::string_view what, int least, int most) const;  // the same of any word
   double next_weight();                                                                    // finite, not negative
+  double real_of(std::string_view word, std::string_view what, std::string_view wanted = "finite") const;
+  double next_real(std::string_view what);
   // Throws Error where the line goes on.
   void expect_end();
 

@@ -43,7 +43,9 @@ struct Meaning {
 
 }  // namespace
 
-FactorGraph factor_graph_of(const Cnf& cnf, const Space& worlds) {
+FactorGraph factor_graph_of(const Cnf& cnf, const Space& worlds) { return factor_graph_of(cnf, worlds, {}); }
+
+FactorGraph factor_graph_of(const Cnf& cnf, const Space& worlds, const std::vector<SoftClause>& soft) {
   const auto& encoding = cnf.encoding();
   std::map<int, Meaning> meanings;  // by propositional variable
   std::vector<bool> of_world(as_size(cnf.variables()) + 1, false);
@@ -63,7 +65,7 @@ FactorGraph factor_graph_of(const Cnf& cnf, const Space& worlds) {
     clauses = propagate(std::move(clauses), encoding.output(0, 1), of_world);
   }
   FactorGraph graph{.worlds = worlds, .own_variables = 0, .clauses = {}};
-  for (const auto& clause : clauses) {
+  const auto add = [&](const std::vector<int>& clause, std::int64_t weight) {
     std::map<std::int64_t, std::set<std::int64_t>> satisfying;  // values, by variable
     for (const auto literal : clause) {
       const auto own = Meaning{worlds.variables() + graph.own_variables, 1, true};
@@ -87,10 +89,13 @@ FactorGraph factor_graph_of(const Cnf& cnf, const Space& worlds) {
       always = always || edge.falsifying.empty();
       if (!values.empty()) edges.push_back(std::move(edge));
     }
-    if (always) continue;
+    if (always) return;
     if (edges.empty()) throw UsageError("graph: no world satisfies the problem's formula");
     graph.clauses.push_back(std::move(edges));
-  }
+    if (!soft.empty()) graph.weight_of.push_back(weight);
+  };
+  for (const auto& clause : clauses) add(clause, FactorGraph::kMustHold);
+  for (const auto& [literals, weight] : soft) add(literals, graph.weights++);
   return graph;
 }
 

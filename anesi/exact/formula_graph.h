@@ -2,6 +2,7 @@
 #pragma once
 
 #include "anesi/exact/cnf.h"
+#include "anesi/exact/wcnf.h"
 #include "anesi/models/factor_graph.h"
 
 namespace anesi {
@@ -10,5 +11,7 @@ namespace anesi {
 // worlds whose output is 1. What follows from that output at once is left out. Throws UsageError where the formula has
 // other outputs, or nothing satisfies it for a reason as simple.
 FactorGraph factor_graph_of(const Cnf& cnf, const Space& worlds);
+// With soft clauses besides, over variables of the formula; their weights are numbered as they are.
+FactorGraph factor_graph_of(const Cnf& cnf, const Space& worlds, const std::vector<SoftClause>& soft);
 
 }  // namespace anesi

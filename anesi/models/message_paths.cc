@@ -76,6 +76,17 @@ MessagePaths::MessagePaths(const FactorGraph& graph)
     }
   }
   if (filled.any().item<bool>()) filled_ = filled;
+  weights_ = graph.weights;
+  std::vector<std::int64_t> soft, weight_of;
+  for (std::int64_t place = 0; place < static_cast<std::int64_t>(graph.weight_of.size()); ++place) {
+    if (graph.weight_of[as_size(place)] == FactorGraph::kMustHold) continue;
+    soft.push_back(place);
+    weight_of.push_back(graph.weight_of[as_size(place)]);
+  }
+  if (!soft.empty()) {
+    soft_ = torch::tensor(soft, torch::kInt64);
+    weight_of_ = torch::tensor(weight_of, torch::kInt64);
+  }
   if (dense_) {
     const auto leads = filled.logical_not().to(torch::kFloat32);  // [edges, 1]
     to_variables_ = torch::zeros({variables_, edges_});

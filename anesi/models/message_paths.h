@@ -16,6 +16,7 @@ class MessagePaths {
   explicit MessagePaths(const FactorGraph& graph);
 
   const Space& worlds() const { return worlds_; }
+  std::int64_t weights() const { return weights_; }  // of soft clauses
   // World variables, those in the most and shortest clauses first.
   const std::vector<std::int64_t>& order() const { return order_; }
   // Whether no clause is in a loop: then belief propagation is exact.
@@ -34,8 +35,11 @@ class MessagePaths {
   std::vector<std::int64_t> order_;
   // Edges stand clause by clause; shorter clauses are filled up with edges that lead nowhere.
   std::int64_t variables_ = 0, domain_ = 0, clauses_ = 0, longest_ = 0, edges_ = 0;
+  std::int64_t weights_ = 0;
   bool is_forest_ = true;
   bool dense_ = false;          // sums over edges are matrix products
+  torch::Tensor soft_;          // int64 [soft clauses], among the clauses; undefined where none is
+  torch::Tensor weight_of_;     // int64 [soft clauses], among the weights
   torch::Tensor own_weights_;   // [own variables, domain, 1]
   torch::Tensor past_domain_;   // bool [worlds, domain, 1]: no value of that variable; undefined where none is
   torch::Tensor variable_;      // int64 [edges]

@@ -23,44 +23,53 @@ torch::Tensor largest_by_row(const torch::Tensor& logs, const torch::Tensor& row
 
 }  // namespace
 
-CountEstimate estimate_log_prob(SequenceModel& explanation, const Problem& problem, const Context& context,
-                                std::int64_t samples, at::Generator generator, const Pruning* pruning) {
-  TORCH_CHECK(context.explains(), "estimate_log_prob: the context tells no outputs");
-  TORCH_CHECK(samples >= 2, "estimate_log_prob: ", samples, " samples tell nothing of their spread");
+DrawnWorlds draw_worlds(SequenceModel& explanation, const Context& context, std::int64_t samples,
+                        at::Generator generator, const Pruning* pruning) {
   const torch::NoGradGuard no_gradients;
   const auto tree = sample_tree(explanation, context, samples, std::move(generator), pruning);
-  const auto rows = context.size();
+  const auto& points = tree.points();
+  return {points.values, points.row, points.draws.to(torch::kFloat64), tree.log_prob(), context.size(), samples};
+}
+
+CountEstimate estimate_log_sum(const DrawnWorlds& drawn, const torch::Tensor& log_weight) {
+  TORCH_CHECK(drawn.samples >= 2, "estimate_log_sum: ", drawn.samples, " samples tell nothing of their spread");
+  const auto& [worlds, row, often, log_q, rows, samples] = drawn;
   const auto number = static_cast<double>(samples);
-  const auto& [parent, row, worlds, last, draws, offered] = tree.points();
-  const auto told = [&](const torch::Tensor& all) { return all.to(torch::kCPU).index_select(0, row); };
-  // Every world that was drawn, once: what it weighs, and how often it was.
-  const auto beliefs = told(context.beliefs).to(torch::kFloat64);
-  const auto asked = told(context.outputs);
-  const auto outputs = problem.apply(worlds, context.given.defined() ? told(context.given) : torch::Tensor());
-  const auto wrong = (outputs != asked).logical_and(asked != kUnset).any(1);
-  const auto log_p = world_log_prob(beliefs, worlds).masked_fill(wrong, -INFINITY);
-  const auto log_weight = log_p - tree.log_prob();
-  const auto often = draws.to(torch::kFloat64);
-  const auto scale = largest_by_row(log_weight, row, rows);
-  const auto weight = (log_weight - scale.index_select(0, row)).exp();
-  const auto sum = sum_by_row(weight * often, row, rows), squares = sum_by_row(weight.square() * often, row, rows);
+  const auto log_ratio = log_weight - log_q;
+  const auto scale = largest_by_row(log_ratio, row, rows);
+  const auto ratio = (log_ratio - scale.index_select(0, row)).exp();
+  const auto sum = sum_by_row(ratio * often, row, rows), squares = sum_by_row(ratio.square() * often, row, rows);
   const auto mean = sum / number;
   // Of draws that were lost there is no world, and they are as far from the mean as it is large.
-  const auto drawn = sum_by_row(often, row, rows);
-  const auto spread =
-      sum_by_row((weight - mean.index_select(0, row)).square() * often, row, rows) + (number - drawn) * mean.square();
+  const auto found_draws = sum_by_row(often, row, rows);
+  const auto spread = sum_by_row((ratio - mean.index_select(0, row)).square() * often, row, rows) +
+                      (number - found_draws) * mean.square();
   const auto nothing = sum == 0;
   CountEstimate estimate;
   estimate.log_prob = mean.log() + scale;
   estimate.error = ((spread / (number - 1) / number).sqrt() / mean).masked_fill(nothing, INFINITY);
   estimate.effective = (sum.square() / squares).masked_fill(nothing, 0);
-  estimate.lost = 1 - sum_by_row(often.masked_fill(log_weight.isneginf(), 0), row, rows) / number;
-  const auto scale_of_found = largest_by_row(log_p, row, rows);
-  const auto found = sum_by_row((log_p - scale_of_found.index_select(0, row)).exp(), row, rows).log() + scale_of_found;
+  estimate.lost = 1 - sum_by_row(often.masked_fill(log_ratio.isneginf(), 0), row, rows) / number;
+  const auto scale_of_found = largest_by_row(log_weight, row, rows);
+  const auto found =
+      sum_by_row((log_weight - scale_of_found.index_select(0, row)).exp(), row, rows).log() + scale_of_found;
   const auto width = kDeviationsOf95Percent * estimate.error + kRounding;
   estimate.low = (estimate.log_prob - width).maximum(found - kRounding).masked_fill(nothing, -INFINITY);
   estimate.high = (estimate.log_prob + width).masked_fill(nothing, 0).clamp_max(kRounding).maximum(estimate.low);
   return estimate;
+}
+
+CountEstimate estimate_log_prob(SequenceModel& explanation, const Problem& problem, const Context& context,
+                                std::int64_t samples, at::Generator generator, const Pruning* pruning) {
+  TORCH_CHECK(context.explains(), "estimate_log_prob: the context tells no outputs");
+  const torch::NoGradGuard no_gradients;
+  const auto drawn = draw_worlds(explanation, context, samples, std::move(generator), pruning);
+  const auto told = [&](const torch::Tensor& all) { return all.to(torch::kCPU).index_select(0, drawn.row); };
+  const auto asked = told(context.outputs);
+  const auto outputs = problem.apply(drawn.worlds, context.given.defined() ? told(context.given) : torch::Tensor());
+  const auto wrong = (outputs != asked).logical_and(asked != kUnset).any(1);
+  const auto log_p = world_log_prob(told(context.beliefs).to(torch::kFloat64), drawn.worlds);
+  return estimate_log_sum(drawn, log_p.masked_fill(wrong, -INFINITY));
 }
 
 }  // namespace anesi

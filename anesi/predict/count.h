@@ -27,4 +27,19 @@ struct CountEstimate {
 CountEstimate estimate_log_prob(SequenceModel& explanation, const Problem& problem, const Context& context,
                                 std::int64_t samples, at::Generator generator, const Pruning* pruning = nullptr);
 
+// The worlds that were drawn, each once.
+struct DrawnWorlds {
+  torch::Tensor worlds;  // int64 [found, variables]
+  torch::Tensor row;     // int64 [found], of the context
+  torch::Tensor often;   // double [found]: how often it was drawn
+  torch::Tensor log_q;   // double [found], of one draw
+  std::int64_t rows = 0, samples = 0;
+};
+DrawnWorlds draw_worlds(SequenceModel& explanation, const Context& context, std::int64_t samples,
+                        at::Generator generator, const Pruning* pruning = nullptr);
+
+// The sum over all worlds of what each weighs, at most 1 in all, from those that were drawn: the logarithms of their
+// weights, double [found].
+CountEstimate estimate_log_sum(const DrawnWorlds& drawn, const torch::Tensor& log_weight);
+
 }  // namespace anesi

@@ -23,9 +23,20 @@ constexpr double kSquaredUpTo = 0.5;  // errors cost their square up to here, an
 constexpr double kLargestGradient = 1;
 constexpr std::int64_t kWarmUp = 50, kFormulasKept = 400, kFormulasAtFirst = 20;
 
+// What there is to learn from.
+struct Taught {
+  Space worlds;
+  std::shared_ptr<const MessagePaths> paths;
+  std::shared_ptr<const Pruner> pruner;
+  torch::Tensor soft = {};                                                 // weights of soft clauses, where there are
+  std::function<torch::Tensor(const torch::Tensor& worlds)> passing = {};  // log of how likely each passes those
+};
+using DrawTaught = std::function<Taught(std::mt19937_64& random)>;
+
 // What was drawn of one formula.
 struct Lesson {
   std::shared_ptr<const MessagePaths> paths;
+  torch::Tensor soft;
   torch::Tensor beliefs;     // [prefixes, worlds, domain], certain of the prefix; the first is of none
   torch::Tensor log_counts;  // [prefixes]
   torch::Tensor impossible;  // [prefixes that nothing completes, worlds, domain]
@@ -37,20 +48,35 @@ torch::Tensor certain_of(const torch::Tensor& belief, const torch::Tensor& prefi
   return torch::where(unset, belief, certain_beliefs(prefixes.clamp_min(0), worlds).to(belief.options()));
 }
 
-Lesson lesson_of(const Cnf& cnf, const std::shared_ptr<GraphNetwork>& network, std::int64_t draws,
+// [worlds, domain]
+torch::Tensor any_belief(const Space& worlds, const at::Generator& generator) {
+  if (worlds.all_domains_equal() && worlds.largest_domain() == 2) {
+    const auto one = torch::rand({worlds.variables()}, generator).clamp(kLeastBeliefDrawn, 1 - kLeastBeliefDrawn);
+    return torch::stack({1 - one, one}, 1);
+  }
+  auto shares =
+      -torch::rand({worlds.variables(), worlds.largest_domain()}, generator).clamp_min(kLeastBeliefDrawn).log();
+  shares = shares + kLeastBeliefDrawn;
+  for (std::int64_t variable = 0; variable < worlds.variables(); ++variable) {
+    shares[variable].slice(0, worlds.domain(variable)).zero_();
+  }
+  return shares / shares.sum(1, /*keepdim=*/true);
+}
+
+Lesson lesson_of(const Taught& taught, const std::shared_ptr<GraphNetwork>& network, std::int64_t draws,
                  const at::Generator& generator) {
-  const Space worlds = Space::uniform(static_cast<std::int64_t>(cnf.encoding().worlds.size()), 2);
-  const auto pruner = make_sat_pruner(cnf, worlds, Space{2});
-  const SymbolicPruning pruning(*pruner);
+  const auto& worlds = taught.worlds;
+  const SymbolicPruning pruning(taught.pruner);
   Lesson lesson;
-  lesson.paths = std::make_shared<const MessagePaths>(factor_graph_of(cnf, worlds));
-  Graph explanation(lesson.paths, network, /*explains=*/true);
-  const auto one = torch::rand({worlds.variables()}, generator).clamp(kLeastBeliefDrawn, 1 - kLeastBeliefDrawn);
-  const auto belief = torch::stack({1 - one, one}, 1);  // [worlds, 2]
+  lesson.paths = taught.paths;
+  lesson.soft = taught.soft;
+  Graph explanation(lesson.paths, network, /*explains=*/true, taught.soft);
+  const auto belief = any_belief(worlds, generator);
   const auto tree =
       sample_tree(explanation, {belief.unsqueeze(0), torch::ones({1, 1}, torch::kInt64)}, draws, generator, &pruning);
   std::vector<torch::Tensor> beliefs, log_counts, impossible;
-  auto log_count = torch::zeros({tree.points().draws.size(0)}, torch::kFloat64);  // of each node, from the last on
+  auto log_count = taught.passing ? taught.passing(tree.points().values)  // of each node, from the last on
+                                  : torch::zeros({tree.points().draws.size(0)}, torch::kFloat64);
   for (auto step = tree.levels.size(); step-- > 0;) {
     const auto& level = tree.levels[step];
     const auto variable = explanation.order()[step];
@@ -86,22 +112,8 @@ torch::Tensor some_of(const torch::Tensor& rows, std::int64_t count, bool with_f
   return torch::cat({torch::zeros({1}, torch::kInt64), others});
 }
 
-}  // namespace
-
-DrawFormula random_formulas(double from, double to) {
-  return [from, to](std::mt19937_64& random) {
-    constexpr int kFewest = 10, kMost = 20, kLiterals = 3, kParts = 1 << 20;
-    while (true) {
-      const auto variables = kFewest + static_cast<int>(random() % (kMost - kFewest + 1));
-      const auto ratio = from + (to - from) * static_cast<double>(random() % kParts) / kParts;
-      auto cnf = random_formula(variables, static_cast<int>(std::lround(ratio * variables)), kLiterals, random);
-      if (is_satisfiable(cnf)) return cnf;
-    }
-  };
-}
-
-void train_on_formulas(const std::shared_ptr<GraphNetwork>& network, const DrawFormula& draw,
-                       const FormulaTrainingOptions& options, std::uint64_t seed, const FormulaProgress& progress) {
+void train_on(const std::shared_ptr<GraphNetwork>& network, const DrawTaught& draw,
+              const FormulaTrainingOptions& options, std::uint64_t seed, const FormulaProgress& progress) {
   namespace functional = torch::nn::functional;
   std::mt19937_64 random(seed);
   const auto generator = seeded(seed);
@@ -124,7 +136,7 @@ void train_on_formulas(const std::shared_ptr<GraphNetwork>& network, const DrawF
       const auto nothing = some_of(lesson.impossible, options.impossible, /*with_first=*/false, generator);
       const auto beliefs =
           torch::cat({lesson.beliefs.index_select(0, examples), lesson.impossible.index_select(0, nothing)});
-      const auto counts = network->log_count(*lesson.paths, lesson.paths->log_weights(beliefs));
+      const auto counts = network->log_count(*lesson.paths, lesson.paths->log_weights(beliefs), lesson.soft);
       const auto estimated = counts.slice(0, 0, examples.size(0)), zero = counts.slice(0, examples.size(0));
       const auto expected = lesson.log_counts.index_select(0, examples);
       const auto above = (zero - kLogOfImpossible).relu();
@@ -141,6 +153,97 @@ void train_on_formulas(const std::shared_ptr<GraphNetwork>& network, const DrawF
     if (progress) progress(step + 1, error);
   }
   optimizer.zero_gradients();
+}
+
+Taught taught(const Cnf& cnf) {
+  const Space worlds = Space::uniform(static_cast<std::int64_t>(cnf.encoding().worlds.size()), 2);
+  return {worlds, std::make_shared<const MessagePaths>(factor_graph_of(cnf, worlds)),
+          make_sat_pruner(cnf, worlds, Space{2})};
+}
+
+Taught taught(const SoftFormula& formula) {
+  const auto& logic = formula.logic;
+  const auto weights = formula.weights.to(torch::kFloat64);
+  return {logic->worlds(), logic->paths(), logic->hard().facts().share<Pruner>(), weights,
+          [logic, weights](const torch::Tensor& worlds) {
+            return logic->holds(worlds).mv(weights) - MarkovLogic::log_scale(weights);
+          }};
+}
+
+// From 0 to 1. Remainders rather than a distribution of the standard library, which differs from one to the other.
+double uniform_of(std::mt19937_64& random) {
+  constexpr std::uint64_t kParts = 1 << 20;
+  return static_cast<double>(random() % kParts) / kParts;
+}
+
+}  // namespace
+
+DrawFormula random_formulas(double from, double to) {
+  return [from, to](std::mt19937_64& random) {
+    constexpr int kFewest = 10, kMost = 20, kLiterals = 3, kParts = 1 << 20;
+    while (true) {
+      const auto variables = kFewest + static_cast<int>(random() % (kMost - kFewest + 1));
+      const auto ratio = from + (to - from) * static_cast<double>(random() % kParts) / kParts;
+      auto cnf = random_formula(variables, static_cast<int>(std::lround(ratio * variables)), kLiterals, random);
+      if (is_satisfiable(cnf)) return cnf;
+    }
+  };
+}
+
+DrawSoftFormula random_soft_formulas(double seconds) {
+  return [seconds](std::mt19937_64& random) {
+    constexpr int kFewest = 4, kMost = 12, kMostLiterals = 3, kOneInHard = 8;
+    constexpr double kMostClauses = 3, kLargestWeight = 2;
+    while (true) {
+      const auto variables = kFewest + static_cast<int>(random() % (kMost - kFewest + 1));
+      const auto clauses = std::lround((1 + (kMostClauses - 1) * uniform_of(random)) * variables);
+      Wcnf formula;
+      formula.hard.variables = variables;
+      for (std::int64_t count = 0; count < clauses; ++count) {
+        const auto literals = 1 + static_cast<int>(random() % kMostLiterals);
+        auto clause = random_formula(variables, 1, literals, random).clauses()[0];
+        if (random() % kOneInHard == 0) {
+          formula.hard.clauses.push_back(std::move(clause));
+        } else {
+          formula.soft.push_back({std::move(clause), kLargestWeight * (2 * uniform_of(random) - 1)});
+        }
+      }
+      if (formula.soft.empty()) continue;
+      try {
+        auto logic = std::make_shared<const MarkovLogic>(std::move(formula), seconds);
+        return SoftFormula{logic, logic->weights()};
+      } catch (const UsageError&) {
+        throw;
+      } catch (const Error&) {
+        // No world keeps the hard clauses.
+      }
+    }
+  };
+}
+
+DrawSoftFormula weights_of_one_formula(std::shared_ptr<const MarkovLogic> logic) {
+  constexpr double kAtLeast = 2;
+  const auto largest = std::max(kAtLeast, logic->weights().abs().max().item<double>());
+  return [logic = std::move(logic), largest](std::mt19937_64& random) {
+    auto weights = torch::empty({logic->clauses()}, torch::kFloat64);
+    for (std::int64_t clause = 0; clause < logic->clauses(); ++clause) {
+      weights[clause] = largest * (2 * uniform_of(random) - 1);
+    }
+    return SoftFormula{logic, weights};
+  };
+}
+
+void train_on_formulas(const std::shared_ptr<GraphNetwork>& network, const DrawFormula& draw,
+                       const FormulaTrainingOptions& options, std::uint64_t seed, const FormulaProgress& progress) {
+  train_on(
+      network, [&](std::mt19937_64& random) { return taught(draw(random)); }, options, seed, progress);
+}
+
+void train_on_soft_formulas(const std::shared_ptr<GraphNetwork>& network, const DrawSoftFormula& draw,
+                            const FormulaTrainingOptions& options, std::uint64_t seed,
+                            const FormulaProgress& progress) {
+  train_on(
+      network, [&](std::mt19937_64& random) { return taught(draw(random)); }, options, seed, progress);
 }
 
 }  // namespace anesi

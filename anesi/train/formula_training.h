@@ -7,6 +7,9 @@
 // q(y=1|P) is where that much is certain. Values that the pruner forbids are examples of a count of zero. Nothing here
 // counts exactly.
 //
+// Soft clauses are learned the same way (markov_logic.h): their weights are drawn too, and a world counts by how likely
+// it passes them.
+//
 // What importance sampling says does not depend on how good q was at the time, so that examples are used more than
 // once.
 #pragma once
@@ -16,6 +19,7 @@
 #include <random>
 
 #include "anesi/exact/cnf.h"
+#include "anesi/formula/markov_logic.h"
 #include "anesi/models/graph.h"
 #include "anesi/options/option_table.h"
 
@@ -49,5 +53,23 @@ using FormulaProgress = std::function<void(std::int64_t step, double error)>;
 // Beliefs are uniform between 0 and 1. The same seed gives the same network, given the same first weights.
 void train_on_formulas(const std::shared_ptr<GraphNetwork>& network, const DrawFormula& draw,
                        const FormulaTrainingOptions& options, std::uint64_t seed, const FormulaProgress& progress = {});
+
+// A weighted formula and weights for it, [clauses], which need not be its own.
+struct SoftFormula {
+  std::shared_ptr<const MarkovLogic> logic;
+  torch::Tensor weights;
+};
+using DrawSoftFormula = std::function<SoftFormula(std::mt19937_64& random)>;
+
+// From 4 to 12 variables, one to three clauses a variable of one to three literals; one in eight must hold, the others
+// weigh between -2 and 2. Those that nothing satisfies are drawn again. Nothing is compiled unless `seconds` are given.
+DrawSoftFormula random_soft_formulas(double seconds = 0);
+// One formula with weights of any size that its own may be of, and at least 2.
+DrawSoftFormula weights_of_one_formula(std::shared_ptr<const MarkovLogic> logic);
+
+// As above, of a network that is for soft clauses (soft_network). Variables may have any number of values.
+void train_on_soft_formulas(const std::shared_ptr<GraphNetwork>& network, const DrawSoftFormula& draw,
+                            const FormulaTrainingOptions& options, std::uint64_t seed,
+                            const FormulaProgress& progress = {});
 
 }  // namespace anesi

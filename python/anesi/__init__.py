@@ -21,7 +21,7 @@ if torch.__version__.split("+")[0] != _built.TORCH:
         f" pip install torch=={_built.TORCH}, or install anesi again"
     )
 
-from anesi import tasks  # noqa: E402
+from anesi import markov, tasks  # noqa: E402
 from anesi.answers import Explanation, MostProbable, Prediction  # noqa: E402
 from anesi.checks import Certificate, Check, Exploits  # noqa: E402
 from anesi.facts import Automaton, Cnf  # noqa: E402
@@ -46,6 +46,7 @@ __all__ = [
     "Prediction",
     "Run",
     "load",
+    "markov",
     "refine",
     "tasks",
 ]

@@ -18,6 +18,7 @@
 #include "anesi/run/load_run.h"
 #include "core.h"
 #include "labels.h"
+#include "markov.h"
 #include "python_function.h"
 
 namespace anesi::python {
@@ -488,5 +489,6 @@ PYBIND11_MODULE(_core, module) {
   python::bind_core(module);
   python::bind_tasks(module);
   python::bind_runs(module);
+  python::bind_markov(module);
   module.def("lenet", &python::lenet, py::call_guard<py::gil_scoped_release>());
 }

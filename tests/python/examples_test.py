@@ -80,6 +80,12 @@ class Examples(unittest.TestCase):
         learned = self.figure(r"learned under it too +([\d.]+) % of trays right, 100\.0 % possible\n$", text)
         self.assertGreater(learned, alone)
 
+    def test_09_markov_logic(self):
+        text = self.printed("09_markov_logic.py")
+        self.assertLess(self.figure(r"the farthest is ([\d.]+) standard errors off", text), 4)
+        alone = self.figure(r"right: ([\d.]+) % by a network alone", text)
+        self.assertGreater(self.figure(r", ([\d.]+) % with the rules", text), alone)
+
     def test_04_refinement(self):
         text = self.printed("04_refinement.py", "--digits", "2", "--examples", "2000", "--epochs", "2")
         self.assertGreater(self.figure(r"ExplainedLabels\(2000 of 2000 labels\): ([\d.]+) %", text), 95)
