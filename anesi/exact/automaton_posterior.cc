@@ -7,7 +7,9 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
+#include "anesi/core/rows.h"
 #include "anesi/core/thread_pool.h"
+#include "anesi/models/combination_rollout.h"
 
 namespace anesi {
 namespace {
@@ -15,23 +17,15 @@ namespace {
 constexpr double kNoWay = -std::numeric_limits<double>::infinity();
 constexpr std::int64_t kRowsPerThread = 4;
 
-std::vector<std::int64_t> values_on_cpu(const torch::Tensor& values) {
-  const auto here = values.to(torch::kCPU).contiguous();
-  return {here.const_data_ptr<std::int64_t>(), here.const_data_ptr<std::int64_t>() + here.numel()};
-}
+// In one state, since what it chose decides that.
+struct ExplainedRow : WeighedCombinations {
+  std::int64_t example = 0, state = 0;
+};
 
-template <typename Row>
-void select_rows(std::vector<Row>& rows, const torch::Tensor& kept) {
-  std::vector<Row> chosen;
-  for (const auto row : values_on_cpu(kept)) chosen.push_back(rows[as_size(row)]);
-  rows = std::move(chosen);
-}
-
-// Each row is in one state, since what it chose decides that.
-class ExplanationRollout final : public Rollout {
+class ExplanationRollout final : public CombinationRollout<ExplainedRow> {
  public:
-  ExplanationRollout(AutomatonPass pass, torch::Device device) : pass_(std::move(pass)), device_(device) {
-    messages_.resize(as_size(pass_.batch()));
+  ExplanationRollout(AutomatonPass pass, torch::Device device)
+      : CombinationRollout(device), pass_(std::move(pass)), messages_(as_size(pass_.batch())) {
     rows_.resize(as_size(pass_.batch()));
     parallel_for(pass_.batch(), kRowsPerThread, [&](std::int64_t begin, std::int64_t end) {
       std::vector<double> weights;
@@ -44,73 +38,30 @@ class ExplanationRollout final : public Rollout {
     enter_step();
   }
 
-  torch::Tensor next_log_probs() override {
-    const auto domain = pass_.steps()[step_].domains[place_];
-    auto result = torch::empty({static_cast<std::int64_t>(rows_.size()), domain}, torch::kFloat64);
-    auto* out = result.mutable_data_ptr<double>();
-    for (const auto& row : rows_) {
-      // The combinations left to a row are contiguous; so are those of each value of the next variable.
-      const auto block = size_ / domain;
-      log_shares_of_values(row.weights.data() + row.combination, block, domain, out);
-      out += domain;
-    }
-    return result.to(device_, torch::kFloat32);
-  }
-
-  void advance(const torch::Tensor& values) override {
-    const auto chosen = values_on_cpu(values);
-    size_ /= pass_.steps()[step_].domains[place_];
-    for (std::size_t row = 0; row < rows_.size(); ++row) rows_[row].combination += chosen[row] * size_;
-    if (++place_ < pass_.steps()[step_].reads.size()) return;
-    leave_step();
-    ++step_;
-    enter_step();
-  }
-
-  void select(const torch::Tensor& rows) override { select_rows(rows_, rows); }
-
  private:
-  struct Row {
-    std::int64_t example = 0, state = 0;
-    std::vector<double> weights;   // of the current step's combinations, given the state and the outputs to come
-    std::int64_t combination = 0;  // the first one that agrees with what is chosen
-  };
+  const std::vector<PlannedStep>& steps() const override { return pass_.steps(); }
 
-  // Weighs the combinations of the next step that reads something.
-  void enter_step() {
-    place_ = 0;
-    for (; step_ < pass_.steps().size() && pass_.steps()[step_].reads.empty(); ++step_) {
-      for (auto& row : rows_) row.combination = 0;
-      leave_step();
-    }
-    if (step_ == pass_.steps().size()) return;
-    size_ = pass_.steps()[step_].combinations;
-    const auto& table = pass_.table(step_);
+  void weigh(std::size_t step) override {
+    const auto size = steps()[step].combinations;
+    const auto& table = pass_.table(step);
     for (auto& row : rows_) {
-      const double* const after = messages_[as_size(row.example)].data() + pass_.offsets()[step_ + 1];
-      const auto y = pass_.emission(row.example, step_);
-      pass_.weights(row.example, step_, row.weights);
-      for (std::int64_t c = 0; c < size_; ++c) {
-        const auto entry = as_size(row.state * size_ + c);
+      const double* const after = messages_[as_size(row.example)].data() + pass_.offsets()[step + 1];
+      const auto y = pass_.emission(row.example, step);
+      pass_.weights(row.example, step, row.weights);
+      for (std::int64_t c = 0; c < size; ++c) {
+        const auto entry = as_size(row.state * size + c);
         row.weights[as_size(c)] *= y == kUnset || table.emits[entry] == y ? after[table.next[entry]] : 0;
       }
-      row.combination = 0;
     }
   }
 
-  // Moves every row by the combination it chose.
-  void leave_step() {
-    const auto& table = pass_.table(step_);
-    for (auto& row : rows_)
-      row.state = table.next[as_size(row.state * pass_.steps()[step_].combinations + row.combination)];
+  void leave(std::size_t step) override {
+    const auto& table = pass_.table(step);
+    for (auto& row : rows_) row.state = table.next[as_size(row.state * steps()[step].combinations + row.combination)];
   }
 
   AutomatonPass pass_;
-  torch::Device device_;
   std::vector<std::vector<double>> messages_;  // one an example
-  std::vector<Row> rows_;
-  std::size_t step_ = 0, place_ = 0;  // the variable chosen next: reads[place_] of the step
-  std::int64_t size_ = 1;             // how many combinations agree with what is chosen
 };
 
 // Each row has a distribution over states.
@@ -145,13 +96,17 @@ class PredictionRollout final : public Rollout {
   }
 
   void advance(const torch::Tensor& values) override {
-    const auto chosen = values_on_cpu(values);
+    const auto chosen = values_of(values);
     for_each_row([&](std::size_t index, Row& row, std::vector<double>& weights) { move(row, chosen[index], weights); });
     ++step_;
     read_until_emission();
   }
 
-  void select(const torch::Tensor& rows) override { select_rows(rows_, rows); }
+  void select(const torch::Tensor& rows) override {
+    std::vector<Row> kept;
+    for (const auto row : values_of(rows)) kept.push_back(rows_[as_size(row)]);
+    rows_ = std::move(kept);
+  }
 
  private:
   struct Row {

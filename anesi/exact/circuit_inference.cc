@@ -37,15 +37,10 @@ class CircuitInference : public ExactInference {
   virtual const CompiledFormula& formula_for(Values output) const = 0;
 
   torch::Tensor log_prob(const torch::Tensor& beliefs, const torch::Tensor& outputs) const override {
-    return Measure::apply(beliefs.to(torch::kCPU, torch::kFloat64).contiguous(), outputs.to(torch::kCPU).contiguous(),
-                          this, &CircuitInference::measure_log_prob, differentiable(beliefs))
-        .to(beliefs.device());
+    return measured(beliefs, outputs, &CircuitInference::measure_log_prob);
   }
-
   torch::Tensor entropy(const torch::Tensor& beliefs, const torch::Tensor& outputs) const override {
-    return Measure::apply(beliefs.to(torch::kCPU, torch::kFloat64).contiguous(), outputs.to(torch::kCPU).contiguous(),
-                          this, &CircuitInference::measure_entropy, differentiable(beliefs))
-        .to(beliefs.device());
+    return measured(beliefs, outputs, &CircuitInference::measure_entropy);
   }
 
   MostProbable most_probable(const torch::Tensor& beliefs, const torch::Tensor& outputs) const override {
@@ -106,10 +101,6 @@ class CircuitInference : public ExactInference {
     const Circuit::Weights& weights;
   };
 
-  static bool differentiable(const torch::Tensor& beliefs) {
-    return torch::GradMode::is_enabled() && beliefs.requires_grad();
-  }
-
   // A number of each row and its gradient, which is found on the way forward, since both take the same pass.
   using MeasureRow = double (CircuitInference::*)(const Row& row, double* gradient) const;
   class Measure : public torch::autograd::Function<Measure> {
@@ -135,6 +126,13 @@ class CircuitInference : public ExactInference {
               torch::Tensor()};
     }
   };
+
+  torch::Tensor measured(const torch::Tensor& beliefs, const torch::Tensor& outputs, MeasureRow measure) const {
+    const bool differentiable = torch::GradMode::is_enabled() && beliefs.requires_grad();
+    return Measure::apply(beliefs.to(torch::kCPU, torch::kFloat64).contiguous(), outputs.to(torch::kCPU).contiguous(),
+                          this, measure, differentiable)
+        .to(beliefs.device());
+  }
 
   double measure_log_prob(const Row& row, double* gradient) const {
     if (row.wants == Wants::kAnything) return 0;

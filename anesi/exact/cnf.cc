@@ -18,6 +18,14 @@ bool Encoding::fits(const Space& world_space, const Space& output_space) const {
   return domains_of(worlds) == world_space.domains() && output_domains == output_space.domains();
 }
 
+std::vector<bool> Encoding::of_worlds(int variables) const {
+  std::vector<bool> of_world(static_cast<std::size_t>(variables) + 1, false);
+  for (const auto& literals : worlds) {
+    for (const auto literal : literals) of_world[static_cast<std::size_t>(std::abs(literal))] = true;
+  }
+  return of_world;
+}
+
 Space space_of(const Encoding::Literals& literals) { return Space(domains_of(literals)); }
 
 void read_values(const Encoding::Literals& literals, const std::vector<bool>& model, std::int64_t* values) {

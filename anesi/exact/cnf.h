@@ -23,6 +23,8 @@ struct Encoding {
   bool is_constraint() const { return outputs.empty(); }
   int world(std::int64_t variable, std::int64_t value) const { return at(worlds, variable, value); }
   int output(std::int64_t variable, std::int64_t value) const { return at(outputs, variable, value); }
+  // Whether each of the formula's variables, 1 to `variables`, is of a world (entry 0 unused).
+  std::vector<bool> of_worlds(int variables) const;
   // Whether it is over variables of these domains.
   bool fits(const Space& world_space, const Space& output_space) const;
 

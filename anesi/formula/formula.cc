@@ -51,10 +51,7 @@ class FormulaProblem final : public PointwiseProblem {
         told_clauses_(std::move(told_clauses)),
         worlds_(space_of(cnf.encoding().worlds)),
         outputs_(cnf.encoding().is_constraint() ? Space{2} : space_of(cnf.encoding().outputs)) {
-    std::vector<bool> of_world(static_cast<std::size_t>(cnf.variables()) + 1, false);
-    for (const auto& literals : cnf.encoding().worlds) {
-      for (const auto literal : literals) of_world[static_cast<std::size_t>(std::abs(literal))] = true;
-    }
+    const auto of_world = cnf.encoding().of_worlds(cnf.variables());
     const auto told = [&](int literal) { return of_world[static_cast<std::size_t>(std::abs(literal))]; };
     const auto& clauses = told_clauses_.empty() ? cnf.clauses() : told_clauses_;
     evaluates_ = std::ranges::all_of(clauses, [&](const auto& clause) { return std::ranges::all_of(clause, told); });

@@ -15,21 +15,13 @@
 #include "anesi/exact/random_formula.h"
 #include "anesi/formula/constraint.h"
 #include "anesi/io/files.h"
+#include "anesi/testing/message_of.h"
 #include "anesi/testing/random.h"
 
 namespace anesi {
 namespace {
 
 Dimacs formula(const std::string& text) { return parse_dimacs(text, "test"); }
-
-std::string complaint(const std::function<void()>& attempt) {
-  try {
-    attempt();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 // One of three colours; a switch that is on for red alone.
 constexpr const char* kColours = "p cnf 4 6\n1 2 3 0\n-1 -2 0\n-1 -3 0\n-2 -3 0\n-1 4 0\n1 -4 0\n";
@@ -68,7 +60,7 @@ TEST(Formula, DefinesOutputs) {
 TEST(Formula, SaysWhatCannotBeAProblem) {
   if (!this_build().cadical) GTEST_SKIP() << "built without CaDiCaL";
   const auto asked = [](const std::string& text, FormulaOptions options = {}) {
-    return complaint([&] { formula_problem(formula(text), options); });
+    return toys::message_of([&] { formula_problem(formula(text), options); });
   };
   EXPECT_NE(asked("p cnf 1 2\n1 0\n-1 0\n").find("no model"), std::string::npos);
   // 2 follows from 1 alone where 1 holds.
@@ -157,7 +149,7 @@ TEST(Formula, IsAProblemOfItsEncoding) {
     });
     EXPECT_EQ(allowed, found);
   }
-  EXPECT_NE(complaint([] {
+  EXPECT_NE(toys::message_of([] {
               formula_problem(Cnf(Encoding{.worlds = {{-1, 1}}}, 1, {{1}, {-1}}));
             }).find("no model"),
             std::string::npos);
@@ -175,9 +167,10 @@ TEST(Formula, IsReadFromFilesOfOtherTools) {
   const auto problem = read_formula_problem(file);
   EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{0, 1})[0], 1);
   EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{0, 0})[0], 0);
-  EXPECT_NE(
-      complaint([&] { read_formula_problem(file, {.as = FormulaAs::kClauses}); }).find("a circuit is a constraint"),
-      std::string::npos);
+  EXPECT_NE(toys::message_of([&] {
+              read_formula_problem(file, {.as = FormulaAs::kClauses});
+            }).find("a circuit is a constraint"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -13,21 +13,12 @@
 #include <utility>
 
 #include "anesi/core/error.h"
+#include "anesi/testing/message_of.h"
 
 namespace anesi {
 namespace {
 
 namespace fs = std::filesystem;
-
-template <typename Action>
-std::string error_of(const Action& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 std::ptrdiff_t entries_in(const fs::path& directory) {
   return std::distance(fs::directory_iterator(directory), fs::directory_iterator());
@@ -69,13 +60,14 @@ TEST(Files, ReadBackWhatWasWritten) {
 TEST(Files, SayWhyTheyCannotBeRead) {
   const TemporaryDirectory directory;
   const std::string place = directory.path().string();
-  EXPECT_EQ(error_of([&] { read_file(directory.path() / "b"); }), place + "/b: cannot open: No such file or directory");
-  EXPECT_EQ(error_of([&] { read_file(directory.path()); }), place + ": cannot read: Is a directory");
+  EXPECT_EQ(toys::message_of([&] { read_file(directory.path() / "b"); }),
+            place + "/b: cannot open: No such file or directory");
+  EXPECT_EQ(toys::message_of([&] { read_file(directory.path()); }), place + ": cannot read: Is a directory");
 }
 
 TEST(Files, SayWhyTheyCannotBeWritten) {
   const TemporaryDirectory directory;
-  EXPECT_EQ(error_of([&] { write_file_atomically(directory.path() / "missing" / "a", "x"); }),
+  EXPECT_EQ(toys::message_of([&] { write_file_atomically(directory.path() / "missing" / "a", "x"); }),
             directory.path().string() + "/missing/a: cannot write: No such file or directory");
 }
 
@@ -86,14 +78,14 @@ TEST(Files, KeepTheOldContentsWhenAWriteFails) {
   std::string message;
   {
     const FileSizeLimit limit(1000);
-    message = error_of([&] { write_file_atomically(path, std::string(5000, 'x')); });
+    message = toys::message_of([&] { write_file_atomically(path, std::string(5000, 'x')); });
   }
   EXPECT_EQ(message, path.string() + ": cannot write: File too large");
   EXPECT_EQ(read_file(path), "old");
   EXPECT_EQ(entries_in(directory.path()), 1);
 
   fs::create_directories(directory.path() / "folder" / "inside");
-  EXPECT_EQ(error_of([&] { write_file_atomically(directory.path() / "folder", "x"); }),
+  EXPECT_EQ(toys::message_of([&] { write_file_atomically(directory.path() / "folder", "x"); }),
             directory.path().string() + "/folder: cannot write: Is a directory");
   EXPECT_EQ(entries_in(directory.path()), 2);
 }
@@ -144,11 +136,11 @@ TEST(DirectoryLock, IsHeldByOneAtATime) {
   const std::string expected = directory.path().string() + ": another run is writing here (process " +
                                std::to_string(::getpid()) + "); wait for it or choose another directory";
   std::optional<DirectoryLock> lock(directory.path());
-  EXPECT_EQ(error_of([&] { DirectoryLock second(directory.path()); }), expected);
+  EXPECT_EQ(toys::message_of([&] { DirectoryLock second(directory.path()); }), expected);
 
   DirectoryLock moved = std::move(*lock);
   lock.reset();
-  EXPECT_EQ(error_of([&] { DirectoryLock second(directory.path()); }), expected);
+  EXPECT_EQ(toys::message_of([&] { DirectoryLock second(directory.path()); }), expected);
 
   const TemporaryDirectory elsewhere;
   moved = DirectoryLock(elsewhere.path());
@@ -169,8 +161,9 @@ TEST(DirectoryLock, EndsWithItsProcess) {
   }
   char byte = 0;
   ASSERT_EQ(::read(ready[0], &byte, 1), 1);
-  EXPECT_NE(error_of([&] { DirectoryLock lock(directory.path()); }).find("(process " + std::to_string(child) + ")"),
-            std::string::npos);
+  EXPECT_NE(
+      toys::message_of([&] { DirectoryLock lock(directory.path()); }).find("(process " + std::to_string(child) + ")"),
+      std::string::npos);
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   EXPECT_NO_THROW(DirectoryLock(directory.path(), DirectoryLock::WhenHeld::wait));
@@ -180,7 +173,7 @@ TEST(DirectoryLock, EndsWithItsProcess) {
 
 TEST(DirectoryLock, NeedsTheDirectory) {
   const TemporaryDirectory directory;
-  EXPECT_EQ(error_of([&] { DirectoryLock lock(directory.path() / "missing"); }),
+  EXPECT_EQ(toys::message_of([&] { DirectoryLock lock(directory.path() / "missing"); }),
             directory.path().string() + "/missing/lock: cannot lock this directory: No such file or directory");
 }
 

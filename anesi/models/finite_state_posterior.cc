@@ -11,6 +11,7 @@
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/thread_pool.h"
+#include "anesi/models/combination_rollout.h"
 #include "anesi/models/planned_step.h"
 
 namespace anesi {
@@ -118,10 +119,15 @@ class Machine {
   std::vector<torch::Tensor> tables_;
 };
 
-class ExplanationRollout final : public Rollout {
+struct FilteredRow : WeighedCombinations {
+  std::int64_t example = 0;
+  std::vector<double> filtered;  // over states, given the worlds and outputs so far
+};
+
+class ExplanationRollout final : public CombinationRollout<FilteredRow> {
  public:
   ExplanationRollout(const FiniteStateEvidence& evidence, const ReadingOrder& reading)
-      : machine_(evidence, reading), device_(evidence.beliefs.device()) {
+      : CombinationRollout(evidence.beliefs.device()), machine_(evidence, reading) {
     const auto batch = machine_.batch();
     messages_.resize(static_cast<std::size_t>(batch));
     rows_.resize(static_cast<std::size_t>(batch));
@@ -139,66 +145,18 @@ class ExplanationRollout final : public Rollout {
     enter_step();
   }
 
-  torch::Tensor next_log_probs() override {
-    const auto domain = machine_.steps[step_].domains[place_];
-    auto result = torch::empty({static_cast<std::int64_t>(rows_.size()), domain}, torch::kFloat64);
-    auto* out = result.mutable_data_ptr<double>();
-    for (const auto& row : rows_) {
-      // The combinations left to a row are contiguous; so are those of each value of the next variable.
-      const auto block = size_ / domain;
-      log_shares_of_values(row.weights.data() + row.combination, block, domain, out);
-      out += domain;
-    }
-    return result.to(device_, torch::kFloat32);
-  }
-
-  void advance(const torch::Tensor& values) override {
-    const auto chosen = values.to(torch::kCPU).contiguous();
-    const auto* const value = chosen.const_data_ptr<std::int64_t>();
-    size_ /= machine_.steps[step_].domains[place_];
-    for (std::size_t row = 0; row < rows_.size(); ++row) rows_[row].combination += value[row] * size_;
-    if (++place_ < machine_.steps[step_].reads.size()) return;
-    leave_step();
-    ++step_;
-    enter_step();
-  }
-
-  void select(const torch::Tensor& rows) override {
-    const auto chosen = rows.to(torch::kCPU).contiguous();
-    const auto* const row = chosen.const_data_ptr<std::int64_t>();
-    std::vector<Row> kept;
-    kept.reserve(static_cast<std::size_t>(chosen.numel()));
-    for (std::int64_t index = 0; index < chosen.numel(); ++index) {
-      kept.push_back(rows_[static_cast<std::size_t>(row[index])]);
-    }
-    rows_ = std::move(kept);
-  }
-
  private:
-  struct Row {
-    std::int64_t example = 0;
-    std::vector<double> filtered;  // over states, given the worlds and outputs so far
-    std::vector<double> weights;   // of the current step's combinations, given all of that and the outputs to come
-    std::int64_t combination = 0;  // the first one that agrees with what is chosen
-  };
+  const std::vector<PlannedStep>& steps() const override { return machine_.steps; }
 
-  // Weighs the combinations of the next step that reads something.
-  void enter_step() {
-    place_ = 0;
-    for (; step_ < machine_.steps.size() && machine_.steps[step_].reads.empty(); ++step_) {
-      for (auto& row : rows_) row.combination = 0;
-      leave_step();
-    }
-    if (step_ == machine_.steps.size()) return;
-    const auto& step = machine_.steps[step_];
-    size_ = step.combinations;
+  void weigh(std::size_t at) override {
+    const auto& step = machine_.steps[at];
     const auto states = machine_.states;
     parallel_for(static_cast<std::int64_t>(rows_.size()), 16, [&](std::int64_t begin, std::int64_t end) {
       for (auto index = begin; index < end; ++index) {
         auto& row = rows_[static_cast<std::size_t>(index)];
         const double* table = machine_.slice(row.example, step);
         const double* const after =
-            messages_[static_cast<std::size_t>(row.example)].data() + (step_ + 1) * static_cast<std::size_t>(states);
+            messages_[static_cast<std::size_t>(row.example)].data() + (at + 1) * static_cast<std::size_t>(states);
         machine_.combination_weights(row.example, step, row.weights);
         for (auto& weight : row.weights) {
           double sum = 0;
@@ -207,14 +165,12 @@ class ExplanationRollout final : public Rollout {
           }
           weight *= sum;
         }
-        row.combination = 0;
       }
     });
   }
 
-  // Moves every row by the combination it chose.
-  void leave_step() {
-    const auto& step = machine_.steps[step_];
+  void leave(std::size_t at) override {
+    const auto& step = machine_.steps[at];
     const auto states = machine_.states;
     std::vector<double> next(static_cast<std::size_t>(states));
     for (auto& row : rows_) {
@@ -233,11 +189,7 @@ class ExplanationRollout final : public Rollout {
   }
 
   Machine machine_;
-  torch::Device device_;
   std::vector<std::vector<double>> messages_;  // one an example
-  std::vector<Row> rows_;
-  std::size_t step_ = 0, place_ = 0;  // the variable chosen next: reads[place_] of the step
-  std::int64_t size_ = 1;             // how many combinations agree with what is chosen
 };
 
 }  // namespace

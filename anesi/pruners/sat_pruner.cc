@@ -1,7 +1,6 @@
 #include "anesi/pruners/sat_pruner.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 
 #include "anesi/core/error.h"
@@ -25,10 +24,7 @@ std::vector<std::vector<int>> violations_of(const Cnf& cnf) {
 
 // Whether each variable of the formula is a value of some world variable.
 bool all_of_worlds(const Cnf& cnf) {
-  std::vector<bool> of_world(static_cast<std::size_t>(cnf.variables()) + 1, false);
-  for (const auto& literals : cnf.encoding().worlds) {
-    for (const auto literal : literals) of_world[static_cast<std::size_t>(std::abs(literal))] = true;
-  }
+  const auto of_world = cnf.encoding().of_worlds(cnf.variables());
   return std::find(of_world.begin() + 1, of_world.end(), false) == of_world.end();
 }
 

@@ -10,6 +10,7 @@
 #include "anesi/core/error.h"
 #include "anesi/io/files.h"
 #include "anesi/tasks/visual_sudoku/published_puzzles.h"
+#include "anesi/testing/message_of.h"
 
 namespace anesi {
 namespace {
@@ -66,16 +67,6 @@ void expect_equal(const Puzzles& actual, const Puzzles& expected) {
   EXPECT_TRUE(torch::equal(actual.cells, expected.cells));
   EXPECT_TRUE(torch::equal(actual.pool.index_select(0, actual.index.flatten()),
                            expected.pool.index_select(0, expected.index.flatten())));
-}
-
-template <typename Call>
-std::string error_of(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 class PuzzlesOfSide : public ::testing::TestWithParam<std::int64_t> {
@@ -163,7 +154,7 @@ TEST(Puzzles, StayWhatTheyWere) {
 
 TEST(Puzzles, SayWhyThereAreNone) {
   const auto error = [](std::int64_t digits, const PuzzleOptions& options) {
-    return error_of([&] { generate_puzzles(numbered_digits(digits), options); });
+    return toys::message_of([&] { generate_puzzles(numbered_digits(digits), options); });
   };
   EXPECT_EQ(error(20, {.size = 5}), "sudoku: a side of 5; it must be a square: 4, 9, 16, …");
   EXPECT_EQ(error(20, {.size = 1}), "sudoku: a side of 1; it must be a square: 4, 9, 16, …");
@@ -190,7 +181,7 @@ class PuzzleFiles : public ::testing::Test {
 
   // What reading says, without the path of the directory.
   std::string error(const PuzzleOptions& options = {}) const {
-    const std::string message = error_of([&] { read_published_puzzles(split_, options); });
+    const std::string message = toys::message_of([&] { read_published_puzzles(split_, options); });
     return message.starts_with(split_.string()) ? message.substr(split_.string().size() + 1) : message;
   }
 
@@ -233,7 +224,7 @@ TEST_F(PuzzleFiles, AreFoundInTheArchive) {
   const fs::path above = "dimension::4/datasets::mnist/strategy::simple";
   const fs::path below = "numTrain::00003/numTest::00100/numValid::00100/corruptChance::0.50/overlap::0.00/split::07";
   const PuzzleOptions options{.split = 7, .puzzles = 3};
-  const std::string missing = error_of([&] { read_published_puzzles(directory_.path(), options); });
+  const std::string missing = toys::message_of([&] { read_published_puzzles(directory_.path(), options); });
   EXPECT_EQ(missing, directory_.path().string() +
                          ": holds neither train_puzzle_labels.txt nor, in the directories of ViSudo-PC, split 7 of 4x4 "
                          "puzzles with 3 correct ones to train on");
