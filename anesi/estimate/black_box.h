@@ -4,6 +4,7 @@
 #include <torch/torch.h>
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 
 #include "anesi/estimate/draws.h"
@@ -12,6 +13,11 @@ namespace anesi {
 
 // From draws of n rows to n outcomes, or n rows of several. May be random: what is estimated is then its mean.
 using Outcomes = std::function<torch::Tensor(const Draws&)>;
+
+// What a function throws to have an error of its own passed on as it is; it names z by itself.
+struct PassedOn {
+  std::exception_ptr error;
+};
 
 class BlackBox {
  public:
@@ -22,8 +28,7 @@ class BlackBox {
   std::int64_t calls() const { return calls_; }
 
   // double [rows, outcomes]; with its graph where the real parts of the draws want gradients and g gives them. Throws
-  // UsageError that names a z where g returns something else; what g itself throws is passed on as an Error that names
-  // z, unless it is no std::exception or `pass` says so.
+  // UsageError that names a z where g returns something else, and Error that names z where g throws a std::exception.
   torch::Tensor operator()(const Draws& draws);
 
  private:

@@ -22,6 +22,8 @@ torch::Tensor two_outcomes(const Draws& z) {
   return torch::stack({first, w.sum(1).square()}, 1);
 }
 const Space kSpace{2, 3, 4};
+const Sources kSources{.categoricals = kSpace};
+const Sources kTwoNormals{.normals = 2};
 
 std::shared_ptr<BlackBox> two_outcome_box() { return std::make_shared<BlackBox>(two_outcomes, 2); }
 
@@ -50,12 +52,12 @@ TEST(Estimators, ExactIsEnumeration) {
   const toys::RandomSeed seed;
   const auto logits = torch::randn({5, 3, 4}, seeded(seed), torch::kFloat64);
   const auto box = two_outcome_box();
-  const auto exact = make_estimator("exact", {{.categoricals = kSpace}, box, seeded(1)});
+  const auto exact = make_estimator("exact", {kSources, box, seeded(1)});
   const auto ours = gradient_by_logits(logits, [&](const auto& beliefs) { return exact->expectation({beliefs}); });
   EXPECT_TRUE(torch::allclose(ours, gradient_by_logits(logits, enumerated), 1e-9, 1e-12));
   EXPECT_EQ(box->calls(), 24);
   EXPECT_NE(message_of([&] {
-              make_estimator("exact", {{.categoricals = kSpace}, box, seeded(1)}, {"points=23"});
+              make_estimator("exact", {kSources, box, seeded(1)}, {"points=23"});
             }).find("24 different z"),
             std::string::npos);
 }
@@ -66,8 +68,7 @@ TEST_P(Unbiased, InTheMean) {
   const auto generator = seeded(7);
   const auto logits = torch::randn({1, 3, 4}, generator, torch::kFloat64);
   const auto truth = gradient_by_logits(logits, enumerated);
-  const auto estimator =
-      make_estimator(GetParam(), {{.categoricals = kSpace}, two_outcome_box(), generator}, {"samples=50"});
+  const auto estimator = make_estimator(GetParam(), {kSources, two_outcome_box(), generator}, {"samples=50"});
   std::vector<torch::Tensor> gradients;
   for (int repeat = 0; repeat < 400; ++repeat) {
     gradients.push_back(
@@ -83,7 +84,7 @@ TEST(Estimators, BaselinesAndSumsLowerTheVariance) {
   const auto generator = seeded(3);
   const auto logits = torch::randn({1, 3, 4}, generator, torch::kFloat64);
   const auto variance = [&](const std::string& name, const std::string& setting) {
-    const auto estimator = make_estimator(name, {{.categoricals = kSpace}, two_outcome_box(), generator}, {setting});
+    const auto estimator = make_estimator(name, {kSources, two_outcome_box(), generator}, {setting});
     std::vector<torch::Tensor> gradients;
     for (int repeat = 0; repeat < 200; ++repeat) {
       gradients.push_back(
@@ -100,9 +101,9 @@ TEST(Estimators, BaselinesAndSumsLowerTheVariance) {
 TEST(Estimators, StraightThroughIsExactForALinearFunctionInTheLimit) {
   // Of one variable alone the differences are all there is to g; at a high number of draws the softmax at temperature 1
   // has the right sign of every derivative.
-  const Space space{3};
+  const Sources sources{.categoricals = {3}};
   const auto g = std::make_shared<BlackBox>([](const Draws& z) { return z.discrete.select(1, 0).eq(2); }, 1);
-  const auto estimator = make_estimator("gumbel", {{.categoricals = space}, g, seeded(5)}, {"samples=4000"});
+  const auto estimator = make_estimator("gumbel", {sources, g, seeded(5)}, {"samples=4000"});
   const auto logits = torch::zeros({1, 1, 3}, torch::kFloat64).requires_grad_(true);
   const auto value = estimator->expectation({logits.softmax(2)});
   EXPECT_NEAR(value.item<double>(), 1.0 / 3, 0.05);
@@ -118,8 +119,7 @@ TEST(Estimators, ReparameterisedOfASquare) {
   const auto deviation = torch::tensor({{0.3, 2.0}}, torch::kFloat64).requires_grad_(true);
   for (const std::string setting : {"difference=0", "difference=0.01"}) {
     const auto g = std::make_shared<BlackBox>([](const Draws& z) { return z.real.square().sum(1); }, 1);
-    const auto estimator =
-        make_estimator("reparameterised", {{.normals = 2}, g, seeded(1)}, {"samples=20000", setting});
+    const auto estimator = make_estimator("reparameterised", {kTwoNormals, g, seeded(1)}, {"samples=20000", setting});
     const auto value = estimator->expectation({{}, mean, deviation});
     EXPECT_NEAR(value.item<double>(), 0.25 + 1 + 0.09 + 4, 0.3);
     const auto slopes = torch::autograd::grad({value.sum()}, {mean, deviation});
@@ -127,7 +127,7 @@ TEST(Estimators, ReparameterisedOfASquare) {
     EXPECT_TRUE(torch::allclose(slopes[1], 2 * deviation, 0.1, 0.1)) << setting << slopes[1];
   }
   const auto step = std::make_shared<BlackBox>([](const Draws& z) { return z.real.select(1, 0).gt(0); }, 1);
-  const auto estimator = make_estimator("reparameterised", {{.normals = 2}, step, seeded(1)});
+  const auto estimator = make_estimator("reparameterised", {kTwoNormals, step, seeded(1)});
   EXPECT_NE(message_of([&] {
               estimator->expectation({{}, mean, deviation});
             }).find("no gradient by the reals"),
@@ -139,7 +139,7 @@ TEST(Estimators, AnesiIsExactOnceItHasSeenEverything) {
   const auto generator = seeded(seed);
   const auto logits = 0.5 * torch::randn({5, 3, 4}, generator, torch::kFloat64);
   const auto estimator =
-      make_estimator("anesi", {{.categoricals = kSpace}, two_outcome_box(), generator}, {"first=400", "explore=0.5"});
+      make_estimator("anesi", {kSources, two_outcome_box(), generator}, {"first=400", "explore=0.5"});
   estimator->learn({uniform_beliefs(1, kSpace)});
   estimator->learn({uniform_beliefs(1, kSpace)});
   const auto ours = gradient_by_logits(logits, [&](const auto& beliefs) { return estimator->expectation({beliefs}); });
@@ -149,8 +149,7 @@ TEST(Estimators, AnesiIsExactOnceItHasSeenEverything) {
 
 TEST(Estimators, TheBoundHolds) {
   const auto generator = seeded(11);
-  const auto estimator =
-      make_estimator("anesi", {{.categoricals = kSpace}, two_outcome_box(), generator}, {"calls=12", "explore=0"});
+  const auto estimator = make_estimator("anesi", {kSources, two_outcome_box(), generator}, {"calls=12", "explore=0"});
   const auto beliefs = toys::random_beliefs(3, kSpace, 1, generator);
   estimator->learn({beliefs});
   const auto bound = dynamic_cast<LearnedEstimator&>(*estimator).bound({beliefs}, 500);
@@ -192,10 +191,11 @@ TEST_P(OutcomeModels, LearnAMeanOfBothKinds) {
 }
 INSTANTIATE_TEST_SUITE_P(
     Estimators, OutcomeModels,
-    testing::Values(std::vector<std::string>{"calls=10"}, std::vector<std::string>{"calls=10", "kernel.bins=12"},
-                    std::vector<std::string>{"model=normal", "calls=32", "network.updates=20"},
-                    std::vector<std::string>{"model=mixture", "calls=32", "network.updates=20"},
-                    std::vector<std::string>{"model=histogram", "calls=32", "network.updates=20"}));
+    testing::Values(
+        std::vector<std::string>{"calls=10"}, std::vector<std::string>{"calls=10", "kernel.bins=12"},
+        std::vector<std::string>{"model=normal", "calls=32", "explore=0.7", "spread=1", "network.updates=20"},
+        std::vector<std::string>{"model=mixture", "calls=32", "explore=0.7", "spread=1", "network.updates=20"},
+        std::vector<std::string>{"model=histogram", "calls=32", "explore=0.7", "spread=1", "network.updates=20"}));
 
 TEST(Estimators, OutcomeModelsAreDistributions) {
   // The mean of each is that of its density, by a fine sum over outcomes.

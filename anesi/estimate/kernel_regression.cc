@@ -34,14 +34,20 @@ double log_likelihood(const torch::Tensor& kernel, const torch::Tensor& outcomes
   return -0.5 * rows * fit - columns * factor.diagonal().log().sum().item<double>();
 }
 
+// Every order has half the share of the one before it, those past `last` next to nothing.
+std::vector<double> weights_up_to(std::int64_t last, std::int64_t orders) {
+  std::vector<double> weights;
+  for (std::int64_t order = 0; order < orders; ++order) {
+    weights.push_back(order <= last ? std::pow(0.5, static_cast<double>(order)) : kLeastWeight);
+  }
+  return weights;
+}
+
 }  // namespace
 
 KernelRegression::KernelRegression(Sources sources, RegressionOptions options)
     : sources_(std::move(sources)), options_(options), kernel_(sources_, options.orders) {
-  // Before anything is known, every order has half the share of the one before it.
-  for (std::int64_t order = 0; order < kernel_.orders(); ++order) {
-    shape_.weights.push_back(std::pow(0.5, static_cast<double>(order)));
-  }
+  shape_.weights = weights_up_to(kernel_.orders() - 1, kernel_.orders());
   seen_ = {torch::zeros({0, sources_.categoricals.variables()}, torch::kInt64),
            torch::zeros({0, sources_.normals}, torch::kFloat64)};
 }
@@ -97,7 +103,9 @@ void KernelRegression::add(const Draws& draws, const torch::Tensor& outcomes) {
   weights_ = weights_of(outcomes_);
 }
 
-// Goes over weights, length and noise in turn, each as far up or down as the likelihood grows.
+// Begins at the likeliest of what it has and of shapes up to some order, for a high order looks much like noise and
+// neither gives way to the other by itself. Then goes over weights, length and noise in turn, each as far up or down as
+// the likelihood grows.
 void KernelRegression::choose_shape() {
   seen_when_chosen_ = seen_.rows();
   const auto rows = std::min(seen_.rows(), options_.chosen_on);
@@ -118,6 +126,16 @@ void KernelRegression::choose_shape() {
     return log_likelihood(whole, targets, noise / counts);
   };
   auto best = likelihood(shape_, noise_, sums);
+  for (std::int64_t last = 1; last < kernel_.orders(); ++last) {
+    const KernelShape shape{weights_up_to(last, kernel_.orders()), shape_.length};
+    for (const double noise : {1e-6, 1e-2}) {
+      if (const auto found = likelihood(shape, noise, sums); found > best) {
+        best = found;
+        shape_ = shape;
+        noise_ = noise;
+      }
+    }
+  }
   const auto try_out = [&](double& number, double least, double most, const auto& refresh) {
     for (const double factor : {kStep, 1 / kStep}) {
       bool moved = false;

@@ -10,7 +10,7 @@
 namespace anesi {
 namespace {
 
-constexpr double kLeastLogDeviation = -6;  // of outcomes in units of their own deviation
+constexpr double kLeastLogDeviation = -3;  // in units of all outcomes' deviation: sharper ones learn badly
 
 class NetworkModel final : public OutcomeModel {
  public:

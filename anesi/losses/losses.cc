@@ -20,6 +20,13 @@ std::unique_ptr<Loss> make_rloo(const LossParts& parts) {
   return std::make_unique<RlooLoss>(parts.problem, parts.options.rloo, parts.generator);
 }
 
+// Draws worlds and changes one variable at a time, by the estimator of that name.
+LossEntry estimated(const std::string& estimator, const std::string& summary) {
+  return {.summary = summary, .through_q = false, .make = [estimator](const LossParts& parts) {
+            return std::make_unique<EstimatedLoss>(parts.problem, estimator, parts.options.estimate, parts.generator);
+          }};
+}
+
 ANESI_LOSS("amortized",
            LossEntry{.summary = "through a q that learns from samples of c", .learns_q = true, .make = make_amortized});
 ANESI_LOSS("exact", LossEntry{.summary = "through exact inference, where the problem allows it",
@@ -28,6 +35,11 @@ ANESI_LOSS("exact", LossEntry{.summary = "through exact inference, where the pro
 ANESI_LOSS("rloo", LossEntry{.summary = "by drawing worlds and applying c: REINFORCE with a leave-one-out baseline",
                              .through_q = false,
                              .make = make_rloo});
+ANESI_LOSS("indecater",
+           estimated("indecater",
+                     "by drawing worlds, each variable summed over: IndeCateR, REINFORCE for categoricals"));
+ANESI_LOSS("gumbel",
+           estimated("gumbel", "by drawing worlds: straight-through Gumbel-softmax, c's derivatives by changes"));
 ANESI_LOSS(
     "semantic",
     LossEntry{

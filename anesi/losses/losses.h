@@ -10,6 +10,7 @@
 
 #include "anesi/exact/exact_model.h"
 #include "anesi/losses/amortized.h"
+#include "anesi/losses/estimated.h"
 #include "anesi/losses/loss.h"
 #include "anesi/losses/rloo.h"
 #include "anesi/losses/semantic.h"
@@ -21,6 +22,7 @@ struct LossOptions {
   AmortizedOptions q;
   ExactOptions exact;
   RlooOptions rloo;
+  EstimatedOptions estimate;
   SemanticOptions semantic;
 };
 

@@ -1,16 +1,13 @@
 #include "anesi/losses/rloo.h"
 
 #include "anesi/core/beliefs.h"
-#include "anesi/core/error.h"
 #include "anesi/core/score.h"
+#include "anesi/losses/estimated.h"
 
 namespace anesi {
 
 torch::Tensor RlooLoss::loss(const torch::Tensor& beliefs, const Observations& observations) {
-  if (observations.holds.defined() && !observations.holds.all().item<bool>()) {
-    throw UsageError("rloo: labels that only say what an output is not are no goal; leave them out of training");
-  }
-  if (observations.worlds.defined()) throw UsageError("rloo: labels that tell worlds need no drawing of worlds");
+  require_outputs_as_goals(observations, "rloo");
   const auto samples = options_.samples;
   const auto repeated = [&](const torch::Tensor& rows) { return rows.repeat_interleave(samples, 0); };
   const auto many = repeated(beliefs);

@@ -61,6 +61,7 @@ Configuration::Configuration(const std::string& task, const std::string& preset_
   table_.add_group("semantic", semantic);
   table_.add_group("discover", discover);
   table_.add_group("rloo", rloo);
+  table_.add_group("estimate", estimate);
   table_.add_group("refine", refine);
   table_.add_group("kinds", refine.kinds);
   table_.add_group("eval", eval);
@@ -113,6 +114,7 @@ bool Configuration::applies(const std::string& option) const {
   if (group == "exact") return entry.exact;
   if (group == "discover") return entry.exact || (entry.learns_q && q.architecture == kAutoArchitecture);
   if (group == "rloo") return loss.find("rloo") != std::string::npos;
+  if (group == "estimate") return loss == "indecater" || loss == "gumbel";
   if (group == "start") return train.start == StartFrom::kKinds;
   if (group == "kinds") return refine.epochs > 0 && refine.labels == LabelsBy::kKinds;
   if (group == "refine") return refine.epochs > 0 || option == "refine.epochs";
@@ -161,7 +163,7 @@ std::unique_ptr<BeliefPrior> Configuration::make_prior(const Space& worlds) cons
 }
 
 LossOptions Configuration::loss_options() const {
-  LossOptions options{.q = q.amortized, .exact = exact, .rloo = rloo, .semantic = semantic};
+  LossOptions options{.q = q.amortized, .exact = exact, .rloo = rloo, .estimate = estimate, .semantic = semantic};
   options.q.precision = train.precision;
   return options;
 }

@@ -66,6 +66,7 @@ class Configuration {
   SemanticOptions semantic;
   DiscoverOptions discover;
   RlooOptions rloo;
+  EstimatedOptions estimate;
   RefineOptions refine;
   PredictorOptions eval;
 

@@ -24,6 +24,7 @@ if torch.__version__.split("+")[0] != _built.TORCH:
 from anesi import markov, tasks  # noqa: E402
 from anesi.answers import Explanation, MostProbable, Prediction  # noqa: E402
 from anesi.checks import Certificate, Check, Exploits  # noqa: E402
+from anesi.estimator import Estimator  # noqa: E402
 from anesi.facts import Automaton, Cnf  # noqa: E402
 from anesi.knowledge import Knowledge  # noqa: E402
 from anesi.loading import Run, load  # noqa: E402
@@ -37,6 +38,7 @@ __all__ = [
     "Certificate",
     "Check",
     "Cnf",
+    "Estimator",
     "ExplainedLabels",
     "Explanation",
     "Exploits",

@@ -234,6 +234,29 @@ class Run:
     ) -> tuple[list[int], float, list[tuple[list[int], float]]]: ...
     def marginals(self, beliefs: Tensor, outputs: Tensor, given: Tensor | None, /) -> Tensor: ...
 
+class Estimator:
+    def __init__(
+        self,
+        name: str,
+        ask: Callable[[Tensor, Tensor], Tensor],
+        categoricals: Sequence[int],
+        normals: int,
+        outcomes: int,
+        settings: Sequence[str],
+        seed: int,
+        /,
+    ) -> None: ...
+    @property
+    def calls(self) -> int: ...
+    @property
+    def learns(self) -> bool: ...
+    def expectation(self, beliefs: Tensor | None, mean: Tensor | None, deviation: Tensor | None, /) -> Tensor: ...
+    def learn(self, beliefs: Tensor | None, mean: Tensor | None, deviation: Tensor | None, /) -> float | None: ...
+    def bound(
+        self, beliefs: Tensor | None, mean: Tensor | None, deviation: Tensor | None, samples: int, /
+    ) -> tuple[float, float]: ...
+
+def estimator_names() -> list[tuple[str, str]]: ...
 def load(
     path: str,
     ask: Callable[[Tensor], Tensor] | None,

@@ -19,7 +19,7 @@ class Function:
         if not callable(function):
             raise TypeError(f"function: something to call is expected, not {type(function).__name__}")
         wanted = 2 if given else 1
-        if not _takes(function, wanted):
+        if not takes(function, wanted):
             told = "a batch of worlds and what is given" if given else "a batch of worlds"
             raise TypeError(f"function: it must take {wanted} argument{'s' * (wanted > 1)}: {told}")
         self.function, self.outputs, self.given = function, outputs, given
@@ -86,13 +86,13 @@ class Function:
                 self._ask(worlds[row : row + 1])
             except type(error) as again:
                 if str(again) == str(error) or worlds.shape[0] == 1 or not self.pointwise:
-                    _add_note(error, f"anesi: the function was asked about the world {worlds[row].tolist()}")
+                    add_note(error, f"anesi: the function was asked about the world {worlds[row].tolist()}")
                     return
             except Exception:
                 return
 
 
-def _takes(function: Callable[..., Any], count: int) -> bool:
+def takes(function: Callable[..., Any], count: int) -> bool:
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -118,7 +118,7 @@ def _require_whole(result: Any) -> None:
             raise TypeError(f"the function returned {value}; outputs are whole numbers")
 
 
-def _add_note(error: Exception, note: str) -> None:
+def add_note(error: Exception, note: str) -> None:
     if hasattr(error, "add_note"):
         error.add_note(note)
     else:  # Python 3.10

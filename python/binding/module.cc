@@ -17,6 +17,7 @@
 #include "anesi/perception/pooled_relu.h"
 #include "anesi/run/load_run.h"
 #include "core.h"
+#include "estimator.h"
 #include "labels.h"
 #include "markov.h"
 #include "python_function.h"
@@ -490,5 +491,6 @@ PYBIND11_MODULE(_core, module) {
   python::bind_tasks(module);
   python::bind_runs(module);
   python::bind_markov(module);
+  python::bind_estimators(module);
   module.def("lenet", &python::lenet, py::call_guard<py::gil_scoped_release>());
 }
