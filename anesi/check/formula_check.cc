@@ -14,6 +14,7 @@
 #include "anesi/exact/circuit_files.h"
 #include "anesi/exact/circuit_inference.h"
 #include "anesi/formula/constraint.h"
+#include "anesi/formula/weighted_beliefs.h"
 #include "anesi/io/files.h"
 #include "anesi/models/architecture.h"
 #include "anesi/options/option_table.h"
@@ -37,35 +38,6 @@ Circuit::Weights weights_of(const Circuit& circuit, const Dimacs& formula) {
 std::string in_powers_of_ten(double log) {
   const auto power = std::floor(log / std::log(10));
   return fmt::format("{:.4g} x 10^{:.0f}", std::exp(log - power * std::log(10)), power);
-}
-
-// The file's weights as beliefs in the values of world variables, [1, worlds, domain], and the logarithm of what they
-// have to be multiplied with to be the weights again.
-struct WeightedBeliefs {
-  torch::Tensor beliefs;
-  double log_scale = 0;
-};
-
-WeightedBeliefs weighted_beliefs(const Encoding& encoding, const Space& worlds, const Dimacs& formula) {
-  const auto log_weight = [&](int literal) {
-    const auto found = formula.weights.find(literal);
-    return found == formula.weights.end() ? 0 : std::log(found->second);
-  };
-  WeightedBeliefs result{uniform_beliefs(1, worlds).to(torch::kFloat64)};
-  for (std::int64_t variable = 0; variable < worlds.variables(); ++variable) {
-    const auto& literals = encoding.worlds[static_cast<std::size_t>(variable)];
-    auto logs = torch::zeros({worlds.domain(variable)}, torch::kFloat64);
-    for (std::size_t value = 0; value < literals.size(); ++value) {
-      auto log = log_weight(literals[value]);
-      for (const auto other : literals) {
-        if (std::abs(other) != std::abs(literals[value])) log += log_weight(-other);
-      }
-      logs[static_cast<std::int64_t>(value)] = log;
-    }
-    result.beliefs[0][variable].slice(0, 0, worlds.domain(variable)).copy_(logs.softmax(0));
-    result.log_scale += logs.logsumexp(0).item<double>();
-  }
-  return result;
 }
 
 // Whether variables that are not of the world have weights, which worlds alone do not tell.

@@ -10,6 +10,7 @@
 #include <iostream>
 
 #include "anesi/cli/bench_discover.h"
+#include "anesi/cli/bench_divergences.h"
 #include "anesi/cli/bench_formulas.h"
 #include "anesi/cli/bench_grid.h"
 #include "anesi/cli/bench_inference.h"
@@ -178,7 +179,8 @@ void bench(const BenchFlags& flags) {
   flags.common.context();
   if (flags.name == "inference") return bench_inference(flags.digits, flags.seconds, flags.common.json, flags.svg);
   if (flags.name == "grid") return bench_grid(flags.seconds, flags.common.json);
-  if (!flags.svg.empty()) throw UsageError("--svg draws `anesi bench inference`");
+  if (flags.name == "divergences") return bench_divergences(flags.common.json, flags.svg);
+  if (!flags.svg.empty()) throw UsageError("--svg draws `anesi bench inference` and `anesi bench divergences`");
   if (flags.name == "discover") return bench_discover(flags.common.json);
   if (flags.name == "formulas") return bench_formulas(flags.common.json);
   if (std::ranges::none_of(parts(), [&](const Part& part) { return part.name.starts_with(flags.name); })) {
@@ -224,13 +226,15 @@ void add_bench(CLI::App& app, int&) {
   command->add_option("--reference", flags->reference, "bench/pytorch_reference.py: times it too and prints ratios")
       ->check(CLI::ExistingFile);
   command->add_option("--python", flags->python, "the Python that has torch");
-  command->add_option("--svg", flags->svg, "draw `anesi bench inference` into this file");
+  command->add_option("--svg", flags->svg, "draw `anesi bench inference` or `divergences` into this file");
   flags->common.add_to(*command);
   command->footer(
       "`anesi bench inference` times one query against the number of digits, for q and for exact inference.\n"
       "`anesi bench grid` times path planning: maps solved, and the sweeps of the learned planner.\n"
       "`anesi bench discover` asks functions of many kinds what they remember: states, calls, seconds, certificate.\n"
       "`anesi bench formulas` trains one graph network on random formulas and counts the models of others with it.\n"
+      "`anesi bench divergences` learns one small q by each objective of appendix E: exact KL both ways against "
+      "steps.\n"
       "step is the paper preset's whole training step; ratio: how many times faster than the reference.\n"
       "Examples:\n  anesi bench query --digits 15\n"
       "  anesi bench --reference bench/pytorch_reference.py --python .venv/bin/python");

@@ -49,6 +49,7 @@ int run(int argc, char** argv) {
   cli::add_explain(app, exit_code);
   cli::add_check(app, exit_code);
   cli::add_discover(app, exit_code);
+  cli::add_flow(app, exit_code);
   cli::add_bench(app, exit_code);
   cli::add_data(app, exit_code);
   try {

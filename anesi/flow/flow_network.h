@@ -45,7 +45,7 @@ struct FlowEnd {
   std::int64_t state, stop;  // places of the state, and of the action that leads from there to the sink
 };
 
-inline constexpr std::int64_t kMostFlowStates = 1'000'000;
+inline constexpr std::int64_t kMostFlowStates = 200'000;
 
 class FlowNetwork {
  public:

@@ -164,7 +164,7 @@ TEST(FlowNetwork, OfManyBinaryVariablesIsSmallestAsALattice) {
 TEST(FlowNetwork, RefusesWhatIsTooLargeAndBeliefsThatAreNone) {
   const auto zero = [](Values, MutableValues y) { y[0] = 0; };
   EXPECT_THROW(FlowNetwork(Space::uniform(30, 2), Space{2}, zero, FlowView::kTree), Error);
-  EXPECT_THROW(FlowNetwork(Space::uniform(14, 2), Space{2}, zero, FlowView::kAssignments), Error);
+  EXPECT_THROW(FlowNetwork(Space::uniform(12, 2), Space{2}, zero, FlowView::kAssignments), Error);
   const auto network = a_or_b(FlowView::kTree);
   EXPECT_THROW(flow_rewards(network, {{0.5, 0.5}}), UsageError);
   EXPECT_THROW(flow_rewards(network, {{0.5, 0.5}, {0.7, 0.7}}), UsageError);

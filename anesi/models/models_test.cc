@@ -45,7 +45,8 @@ InferenceModel build(const Case& the_case, const Problem& problem) {
   std::vector<std::string> settings;
   if (the_case.architecture == "resnet") settings.emplace_back("width=2");  // its own default takes minutes
   if (the_case.architecture == "graph") settings = {"width=2", "rounds=3", "cases=3"};
-  if (the_case.architecture == "transformer") settings = {"width=8", "heads=2", "layers=1"};
+  if (the_case.architecture == "transformer" || the_case.architecture == "set")
+    settings = {"width=8", "heads=2", "layers=1"};
   return make_model(problem, the_case.architecture, the_case.explains, settings);
 }
 

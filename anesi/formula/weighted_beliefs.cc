@@ -1,0 +1,31 @@
+#include "anesi/formula/weighted_beliefs.h"
+
+#include <cmath>
+
+#include "anesi/core/beliefs.h"
+
+namespace anesi {
+
+WeightedBeliefs weighted_beliefs(const Encoding& encoding, const Space& worlds, const Dimacs& formula) {
+  const auto log_weight = [&](int literal) {
+    const auto found = formula.weights.find(literal);
+    return found == formula.weights.end() ? 0 : std::log(found->second);
+  };
+  WeightedBeliefs result{uniform_beliefs(1, worlds).to(torch::kFloat64)};
+  for (std::int64_t variable = 0; variable < worlds.variables(); ++variable) {
+    const auto& literals = encoding.worlds[static_cast<std::size_t>(variable)];
+    auto logs = torch::zeros({worlds.domain(variable)}, torch::kFloat64);
+    for (std::size_t value = 0; value < literals.size(); ++value) {
+      auto log = log_weight(literals[value]);
+      for (const auto other : literals) {
+        if (std::abs(other) != std::abs(literals[value])) log += log_weight(-other);
+      }
+      logs[static_cast<std::int64_t>(value)] = log;
+    }
+    result.beliefs[0][variable].slice(0, 0, worlds.domain(variable)).copy_(logs.softmax(0));
+    result.log_scale += logs.logsumexp(0).item<double>();
+  }
+  return result;
+}
+
+}  // namespace anesi

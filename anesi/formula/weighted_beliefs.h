@@ -1,0 +1,20 @@
+// The weights of a formula's file as beliefs.
+#pragma once
+
+#include <torch/torch.h>
+
+#include "anesi/exact/cnf.h"
+#include "anesi/exact/dimacs.h"
+
+namespace anesi {
+
+struct WeightedBeliefs {
+  torch::Tensor beliefs;  // in the values of world variables, double [1, worlds, domain]
+  double log_scale = 0;   // the logarithm of what they have to be multiplied with to be the weights again
+};
+
+// A value of a variable weighs what the literal that stands for it weighs, times the weights of the others' negations
+// where each value has a literal of its own. All values alike where the file has no weights.
+WeightedBeliefs weighted_beliefs(const Encoding& encoding, const Space& worlds, const Dimacs& formula);
+
+}  // namespace anesi
