@@ -14,6 +14,7 @@
 #include "anesi/cli/bench_formulas.h"
 #include "anesi/cli/bench_grid.h"
 #include "anesi/cli/bench_inference.h"
+#include "anesi/cli/bench_orders.h"
 #include "anesi/cli/command.h"
 #include "anesi/cli/time_of.h"
 #include "anesi/core/beliefs.h"
@@ -182,6 +183,7 @@ void bench(const BenchFlags& flags) {
   if (flags.name == "divergences") return bench_divergences(flags.common.json, flags.svg);
   if (!flags.svg.empty()) throw UsageError("--svg draws `anesi bench inference` and `anesi bench divergences`");
   if (flags.name == "discover") return bench_discover(flags.common.json);
+  if (flags.name == "orders") return bench_orders(flags.common.json);
   if (flags.name == "formulas") return bench_formulas(flags.common.json);
   if (std::ranges::none_of(parts(), [&](const Part& part) { return part.name.starts_with(flags.name); })) {
     throw UsageError(fmt::format("there is no part {}; `anesi bench` times all of them", flags.name));
@@ -235,6 +237,7 @@ void add_bench(CLI::App& app, int&) {
       "`anesi bench formulas` trains one graph network on random formulas and counts the models of others with it.\n"
       "`anesi bench divergences` learns one small q by each objective of appendix E: exact KL both ways against "
       "steps.\n"
+      "`anesi bench orders` learns to explain random formulas, choosing variables in one order or in any.\n"
       "step is the paper preset's whole training step; ratio: how many times faster than the reference.\n"
       "Examples:\n  anesi bench query --digits 15\n"
       "  anesi bench --reference bench/pytorch_reference.py --python .venv/bin/python");

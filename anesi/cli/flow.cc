@@ -174,6 +174,7 @@ void show_flow(const FlowFlags& flags) {
   const auto flow = flags.learn > 0 ? learned_flow(network, belief, flags) : exact;
   auto words = words_of(encoding, Names(variables, flags.names), options.as);
   words.title = fmt::format("{}: {}", std::filesystem::path(flags.file).filename().string(), flags.view);
+  const auto picture = flags.svg.empty() ? std::string() : draw_flow(*network, flow, words);
   if (flags.common.json) {
     auto json = json_of(*network, flow, words);
     if (flags.learn > 0) json["largest_difference"] = largest_difference(*network, flow, exact);
@@ -186,7 +187,7 @@ void show_flow(const FlowFlags& flags) {
                              100 * largest_difference(*network, flow, exact));
   }
   if (flags.svg.empty()) return;
-  write_file_atomically(flags.svg, draw_flow(*network, flow, words));
+  write_file_atomically(flags.svg, picture);
   context.say(fmt::format("drawn in {}", flags.svg));
 }
 

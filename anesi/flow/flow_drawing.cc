@@ -18,7 +18,7 @@ namespace {
 
 // In pixels.
 constexpr double kNodeHeight = 24, kNodeLetter = 7.6, kNarrowestNode = 32, kFlowLetter = 6.2, kFlowHeight = 13;
-constexpr double kTop = 96, kBottom = 60, kSide = 40, kThinnest = 0.9, kThickest = 7, kStub = 30;
+constexpr double kTop = 96, kBottom = 60, kSide = 40, kThinnest = 0.9, kThickest = 7, kStub = 30, kStraight = 64;
 constexpr std::size_t kEndsToOneSink = 4;  // of a lattice; with more of them their edges would cross everything
 
 struct Place {
@@ -60,11 +60,12 @@ class FlowDrawing {
     for (std::int64_t state = 0; state < network_.sink(); ++state) {
       taken_.push_back({place(state).x, place(state).y, place(state).width + 4, kNodeHeight + 4});
     }
-    // The strongest first, so that their numbers find room.
+    // What comes out first, then the strongest, so that their numbers find room.
     std::vector<std::int64_t> order(network_.actions().size());
     std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(order, std::greater(),
-                             [&](std::int64_t action) { return flow_.actions[as_size(action)]; });
+    std::ranges::stable_sort(order, std::greater(), [&](std::int64_t action) {
+      return std::pair(network_.actions()[as_size(action)].to == network_.sink(), flow_.actions[as_size(action)]);
+    });
     for (const auto action : order) draw_action(action);
     for (std::int64_t state = 0; state < network_.sink(); ++state) draw_state(state);
     if (one_sink_) draw_sink();
@@ -173,7 +174,7 @@ class FlowDrawing {
     }
     last_x_ = column_x_.back();
     auto& sink = place(network_.sink());
-    sink.x = one_sink_ ? x + 16 : x - 60;
+    sink.x = one_sink_ ? x + kStraight : x - 60;
     sink.width = 16;
     width_ = sink.x + kSide;
   }
@@ -199,7 +200,7 @@ class FlowDrawing {
     const auto* const colour = colour_of(stops ? action.from : action.to);
     if (stops && !one_sink_) return draw_stub(action.from, flow, thick, colour);
     // Ends go straight on until all other columns are passed.
-    const auto bend_x = stops ? std::max(begin_x, last_x_ + 30) : begin_x;
+    const auto bend_x = stops ? std::max(begin_x + kStraight, last_x_ + kStraight) : begin_x;
     const auto end_x = to.x - to.width / 2 - 5;
     const auto pull = (end_x - bend_x) * 0.45;
     const Curve curve{bend_x, from.y, bend_x + pull, from.y, end_x - pull, to.y, end_x, to.y};
@@ -214,8 +215,11 @@ class FlowDrawing {
     constexpr std::array kShares{0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78};
     std::vector<Box> offered;
     for (const auto share : kShares) offered.push_back(curve.at(share, number(flow)));
-    if (stops && bend_x > begin_x + 30) {
-      offered.insert(offered.begin(), {begin_x + 36, from.y, kFlowLetter * letters_of(number(flow)) + 6, kFlowHeight});
+    if (stops) {
+      const auto width = kFlowLetter * letters_of(number(flow)) + 6;
+      // Behind its state or, where it goes past other columns, half-way.
+      const auto x = bend_x > begin_x + 2 * kStraight ? (begin_x + bend_x) / 2 : begin_x + 12 + width / 2;
+      offered.insert(offered.begin(), {x, from.y, width, kFlowHeight});
     }
     write_number(flow, offered);
   }
@@ -250,7 +254,10 @@ class FlowDrawing {
     for (const auto& box : offered) {
       if (std::ranges::any_of(taken_, [&](const Box& other) { return box.overlap(other) > 0; })) continue;
       taken_.push_back(box);
-      numbers_ += fmt::format("<text x='{:.1f}' y='{:.1f}' class='flow'>{}</text>\n", box.x, box.y + 4, number(flow));
+      numbers_ += fmt::format(
+          "<rect x='{:.1f}' y='{:.1f}' width='{:.1f}' height='{:.1f}' rx='4'/><text x='{:.1f}' y='{:.1f}' "
+          "class='flow'>{}</text>\n",
+          box.x - box.width / 2 + 1, box.y - box.height / 2, box.width - 2, box.height, box.x, box.y + 4, number(flow));
       return;
     }
     all_numbers_ = false;
@@ -302,19 +309,21 @@ class FlowDrawing {
       headings +=
           fmt::format("<text x='{:.1f}' y='{}' class='head'>sink</text>\n", place(network_.sink()).x, kTop - 26);
     const auto note =
-        fmt::format("{} nodes and {}; numbers: what flows, of 1 in all; two outlines: a world comes out{}",
+        fmt::format("{} nodes and {}; numbers: what flows, of 1 in all; two outlines: a world comes out{}{}",
                     network_.nodes(), one_sink_ ? "the sink" : "a sink, drawn as small squares",
+                    words_.stands_out ? "; green: the output asked for" : "",
                     all_numbers_ ? "" : "; where there is no number, point at the edge");
     const auto wide = std::max(width_, 6.2 * letters_of(note) + 40);
     const auto high = kTop + height_ + kBottom;
     return fmt::format(
         "<svg xmlns='http://www.w3.org/2000/svg' width='{0:.0f}' height='{1:.0f}' viewBox='0 0 {0:.0f} {1:.0f}' "
         "font-family='sans-serif'>\n<style>text{{text-anchor:middle}}.node{{font-size:13px;fill:#111}}"
-        ".flow{{font-size:11px;fill:#111;stroke:white;stroke-width:3.5px;paint-order:stroke;stroke-linejoin:round}}"
+        ".flow{{font-size:11px;fill:#111}}"
         ".head{{font-size:11px;fill:#777}}.plain{{text-anchor:start}}</style>\n"
         "<rect width='{0:.0f}' height='{1:.0f}' fill='white'/>\n"
         "<text x='24' y='34' class='plain' font-size='16'>{2}</text>\n{3}"
-        "<g transform='translate(0 {4})'>\n<g fill='none'>\n{5}</g>\n<g stroke-width='1.1'>\n{6}</g>\n{7}</g>\n"
+        "<g transform='translate(0 {4})'>\n<g fill='none'>\n{5}</g>\n<g stroke-width='1.1'>\n{6}</g>\n<g "
+        "fill='white'>\n{7}</g>\n</g>\n"
         "<text x='24' y='{8:.0f}' class='plain' font-size='12' fill='#555'>{9}</text>\n</svg>\n",
         wide, high, escaped_for_svg(words_.title), headings, kTop, edges_, nodes_, numbers_, high - 20, note);
   }

@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kInnerWidthsOfSets = 4;  // of the network after each attention, in widths of a token
 
 // At which step each variable of an order is chosen.
-torch::Tensor ranks_of(const torch::Tensor& orders) { return orders.argsort(/*dim=*/-1); }
+torch::Tensor ranks_of(const torch::Tensor& orders) { return orders.argsort(/*dim=*/-1, /*descending=*/false); }
 
 // [rows, tokens, width] -> [rows, heads, tokens, width of a head]
 torch::Tensor in_heads(const torch::Tensor& tokens, std::int64_t heads) {
@@ -137,8 +137,9 @@ torch::Tensor SetModel::log_prob_in(const Context& context, const torch::Tensor&
 
 torch::Tensor SetModel::log_prob(const Context& context, const torch::Tensor& values) {
   const auto on_device = values.options();
-  const auto orders = any_order_ && is_training() ? torch::rand(values.sizes()).argsort(1).to(on_device.device())
-                                                  : torch::tensor(order(), on_device).unsqueeze(0);
+  const auto orders = any_order_ && is_training()
+                          ? torch::rand(values.sizes()).argsort(1, /*descending=*/false).to(on_device.device())
+                          : torch::tensor(order(), on_device).unsqueeze(0);
   return log_prob_in(context, values, orders);
 }
 
