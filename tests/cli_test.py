@@ -455,7 +455,7 @@ class CommandLine(unittest.TestCase):
         self.assertRegex(self.call("--version").stdout, r"^anesi \d+\.\d+\.\d+ \(libtorch .*CaDiCaL.*libsdd\)\n$")
 
     def test_help_has_examples(self):
-        for command in ("tasks", "train", "repeat", "eval", "predict", "explain", "check", "discover", "bench", "data"):
+        for command in ("tasks", "train", "repeat", "eval", "predict", "explain", "check", "discover", "flow", "bench", "data"):
             result = self.call(command, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertIn("Example", result.stdout)
@@ -511,6 +511,37 @@ class CommandLine(unittest.TestCase):
         self.assertIn("not the data of this run", told.stderr)
         self.assertIn("elsewhere", json.loads(told.stdout)["data"])
         self.assertNotIn("not the data", self.call("eval", self.run_directory).stderr)
+
+    def test_flow_shows_and_draws_how_probability_flows(self):
+        formula = self.folder / "a_or_b.cnf"
+        formula.write_text("p cnf 2 1\nc p weight 1 0.3 0\nc p weight 2 0.6 0\n1 2 0\n")
+        for view, nodes in (("tree", 10), ("lattice", 6), ("assignments", 13)):
+            picture = self.folder / f"{view}.svg"
+            told = json.loads(self.call("flow", formula, "--view", view, "--svg", picture, "--json").stdout)
+            self.assertEqual(told["nodes"], nodes)
+            self.assertEqual(len(told["states"]), nodes + 1)
+            flows = {state["state"]: state["flow"] for state in told["states"]}
+            self.assertAlmostEqual(flows["y=1, {}" if view == "lattice" else "y=1"], 0.3 + 0.6 - 0.3 * 0.6, delta=1e-9)
+            for action in told["actions"]:
+                self.assertAlmostEqual(action["flow"], told["states"][action["from"]]["flow"] * action["forward"], delta=1e-9)
+                self.assertAlmostEqual(action["flow"], told["states"][action["to"]]["flow"] * action["backward"], delta=1e-9)
+            self.assertEqual(xml.dom.minidom.parse(str(picture)).documentElement.tagName, "svg")
+        told = json.loads(self.call("flow", formula, "--view", "lattice", "--learn", "400", "--backward", "learned", "--json").stdout)
+        self.assertLess(told["largest_difference"], 0.01)
+        text = self.call("flow", formula, "--belief", "0.5", "--names", "rain", "sprinkler").stdout
+        self.assertRegex(text, r"y=1, rain, ¬sprinkler +end +0\.250000")
+        self.refused(2, "one for each", "flow", formula, "--belief", "0.1", "0.2", "0.3")
+        self.refused(2, "1 names for 2", "flow", formula, "--names", "rain")
+        self.refused(2, "--belief", "flow", formula, "--belief", "1.5")
+        self.refused(2, "not a formula", "flow", self.run_directory)
+        self.refused(1, "nowhere.cnf", "flow", "nowhere.cnf")
+        large = self.folder / "large.cnf"
+        large.write_text("p cnf 7 1\n1 2 3 4 5 6 7 0\n")
+        self.refused(2, "7 variables; flows are shown of up to 6", "flow", large)
+        several = self.folder / "six.cnf"
+        several.write_text("p cnf 6 1\n1 2 3 4 5 6 0\n")
+        self.refused(2, "cannot be drawn", "flow", several, "--view", "assignments", "--svg", "six.svg")
+        self.assertFalse((self.folder / "six.svg").exists())
 
     def test_bench_times_a_part(self):
         rows = json.loads(self.call("bench", "query", "--digits", "1", "--seconds", "0.01", "--json").stdout)

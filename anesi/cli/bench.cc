@@ -10,11 +10,13 @@
 #include <iostream>
 
 #include "anesi/cli/bench_discover.h"
+#include "anesi/cli/bench_divergences.h"
 #include "anesi/cli/bench_formulas.h"
 #include "anesi/cli/bench_gradients.h"
 #include "anesi/cli/bench_grid.h"
 #include "anesi/cli/bench_inference.h"
 #include "anesi/cli/bench_markov.h"
+#include "anesi/cli/bench_orders.h"
 #include "anesi/cli/command.h"
 #include "anesi/cli/time_of.h"
 #include "anesi/core/beliefs.h"
@@ -182,8 +184,10 @@ void bench(const BenchFlags& flags) {
   if (flags.name == "inference") return bench_inference(flags.digits, flags.seconds, flags.common.json, flags.svg);
   if (flags.name == "grid") return bench_grid(flags.seconds, flags.common.json);
   if (flags.name == "gradients") return bench_gradients(flags.trainings, flags.common.json, flags.svg);
-  if (!flags.svg.empty()) throw UsageError("--svg draws `anesi bench inference` or `anesi bench gradients`");
+  if (flags.name == "divergences") return bench_divergences(flags.common.json, flags.svg);
+  if (!flags.svg.empty()) throw UsageError("--svg draws `anesi bench inference`, `gradients` or `divergences`");
   if (flags.name == "discover") return bench_discover(flags.common.json);
+  if (flags.name == "orders") return bench_orders(flags.common.json);
   if (flags.name == "formulas") return bench_formulas(flags.common.json);
   if (flags.name == "markov") return bench_markov(flags.common.json);
   if (std::ranges::none_of(parts(), [&](const Part& part) { return part.name.starts_with(flags.name); })) {
@@ -229,7 +233,7 @@ void add_bench(CLI::App& app, int&) {
   command->add_option("--reference", flags->reference, "bench/pytorch_reference.py: times it too and prints ratios")
       ->check(CLI::ExistingFile);
   command->add_option("--python", flags->python, "the Python that has torch");
-  command->add_option("--svg", flags->svg, "draw `anesi bench inference` or `gradients` into this file");
+  command->add_option("--svg", flags->svg, "draw `anesi bench inference`, `gradients` or `divergences` into this file");
   command->add_option("--trainings", flags->trainings, "of each estimator in `anesi bench gradients` (default 20)")
       ->check(CLI::Range(2, 1000));
   flags->common.add_to(*command);
@@ -240,6 +244,9 @@ void add_bench(CLI::App& app, int&) {
       "`anesi bench formulas` trains one graph network on random formulas and counts the models of others with it.\n"
       "`anesi bench gradients` compares estimators of gradients on four functions: bias, variance, calls (minutes).\n"
       "`anesi bench markov` does so with weighted formulas, and finds their weights again from worlds.\n"
+      "`anesi bench divergences` learns one small q by each objective of appendix E: exact KL both ways against "
+      "steps.\n"
+      "`anesi bench orders` learns to explain random formulas, choosing variables in one order or in any.\n"
       "step is the paper preset's whole training step; ratio: how many times faster than the reference.\n"
       "Examples:\n  anesi bench query --digits 15\n"
       "  anesi bench --reference bench/pytorch_reference.py --python .venv/bin/python");

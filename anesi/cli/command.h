@@ -65,6 +65,7 @@ void add_explain(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
 void add_discover(CLI::App& app, int& exit_code);
 void add_fit(CLI::App& app, int& exit_code);
+void add_flow(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
 void add_data(CLI::App& app, int& exit_code);
 

@@ -50,6 +50,7 @@ int run(int argc, char** argv) {
   cli::add_check(app, exit_code);
   cli::add_discover(app, exit_code);
   cli::add_fit(app, exit_code);
+  cli::add_flow(app, exit_code);
   cli::add_bench(app, exit_code);
   cli::add_data(app, exit_code);
   try {

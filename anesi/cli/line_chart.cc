@@ -52,7 +52,7 @@ std::string line_chart(const std::vector<Series>& series, const ChartLabels& lab
         "text-anchor='end'>{}</text>\n",
         kChartLeft, to_y(tick), kChartLeft + kChartWidth, to_y(tick), kChartLeft - 8, to_y(tick) + 4, tick_text(tick));
   }
-  for (const double tick : {1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0}) {
+  for (const double tick : {1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0, 5000.0, 1e4}) {
     if (tick < x.low || tick > x.high) continue;
     body += fmt::format(
         "<line x1='{0:.1f}' y1='{1}' x2='{0:.1f}' y2='{2}' stroke='#eee'/><text x='{0:.1f}' y='{3}' class='tick' "
@@ -88,6 +88,19 @@ std::string line_chart(const std::vector<Series>& series, const ChartLabels& lab
       "<text transform='translate(20 {8}) rotate(-90)' font-size='12' text-anchor='middle'>{9}</text>\n</svg>\n",
       kChartLeft + kChartWidth + kChartLegend, kChartTop + kChartHeight + 52, kChartLeft, labels.title, body,
       kChartLeft + kChartWidth / 2, kChartTop + kChartHeight + 40, labels.x, kChartTop + kChartHeight / 2, labels.y);
+}
+
+std::string side_by_side(const std::vector<std::string>& charts) {
+  constexpr double kWidth = kChartLeft + kChartWidth + kChartLegend, kHeight = kChartTop + kChartHeight + 52;
+  std::string body;
+  for (std::size_t chart = 0; chart < charts.size(); ++chart) {
+    body +=
+        fmt::format("<g transform='translate({} 0)'>\n{}</g>\n", kWidth * static_cast<double>(chart), charts[chart]);
+  }
+  const auto width = kWidth * static_cast<double>(charts.size());
+  return fmt::format(
+      "<svg xmlns='http://www.w3.org/2000/svg' width='{0}' height='{1}' viewBox='0 0 {0} {1}'>\n{2}</svg>\n", width,
+      kHeight, body);
 }
 
 }  // namespace anesi::cli

@@ -19,4 +19,7 @@ struct ChartLabels {
 
 std::string line_chart(const std::vector<Series>& series, const ChartLabels& labels);
 
+// Several charts from left to right, as one picture.
+std::string side_by_side(const std::vector<std::string>& charts);
+
 }  // namespace anesi::cli

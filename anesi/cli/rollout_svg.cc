@@ -4,21 +4,12 @@
 
 #include <algorithm>
 
+#include "anesi/io/svg.h"
+
 namespace anesi::cli {
 namespace {
 
 constexpr int kColumn = 96, kRow = 34, kBox = 26, kWidth = 62, kTop = 74, kLeft = 36;
-
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const auto character : text) {
-    result += character == '<'   ? "&lt;"
-              : character == '>' ? "&gt;"
-              : character == '&' ? "&amp;"
-                                 : std::string(1, character);
-  }
-  return result;
-}
 
 int centre_of(std::int64_t value) { return kTop + static_cast<int>(value) * kRow + kBox / 2; }
 
@@ -77,7 +68,7 @@ std::string rollout_svg(const std::vector<RecordedStep>& steps, const std::strin
       "<text x='{2}' y='{6}' font-size='11' fill='#555'>outputs y, then worlds w; shares are the model's own; a "
       "struck-out "
       "value has no completion</text>\n</svg>\n",
-      std::max(width, 520), height, kLeft - 18, escaped(title), lines, boxes, height - 14);
+      std::max(width, 520), height, kLeft - 18, escaped_for_svg(title), lines, boxes, height - 14);
 }
 
 }  // namespace anesi::cli

@@ -11,6 +11,7 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
+#include "anesi/io/svg.h"
 
 namespace anesi {
 namespace {
@@ -22,14 +23,6 @@ constexpr double kRadius = 11, kRowHeight = 38, kLetter = 5.6, kLabelHeight = 13
 constexpr double kAbove = 96, kBelow = 44, kMargin = 34, kNarrowestGap = 110, kWidestGap = 420, kGapOfDots = 60;
 
 using States = std::vector<std::int64_t>;  // in ascending order
-
-std::string escaped_for_svg(const std::string& text) {
-  std::string result;
-  for (const char letter : text) {
-    result += letter == '<' ? "&lt;" : letter == '>' ? "&gt;" : letter == '&' ? "&amp;" : std::string(1, letter);
-  }
-  return result;
-}
 
 // Before each step, and after the last one.
 std::vector<States> reached_states(const Automaton& automaton) {
@@ -120,12 +113,7 @@ std::vector<Edge> edges_of(const Automaton& automaton, const ReadingStep& step, 
   return edges;
 }
 
-// Letters, not bytes: "…" is one.
-double width_of(const std::string& text) {
-  const auto letters =
-      std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned>(byte) & 0xC0U) != 0x80U; });
-  return kLetter * static_cast<double>(letters);
-}
+double width_of(const std::string& text) { return kLetter * letters_of(text); }
 
 struct Point {
   double x, y;

@@ -9,13 +9,13 @@
 
 namespace anesi {
 
-// A file's weights as beliefs in the values of world variables, double [1, worlds, domain], and the logarithm of what
-// they have to be multiplied with to be the weights again. Uniform where the file gives none.
 struct WeightedBeliefs {
-  torch::Tensor beliefs;
-  double log_scale = 0;
+  torch::Tensor beliefs;  // in the values of world variables, double [1, worlds, domain]
+  double log_scale = 0;   // the logarithm of what they have to be multiplied with to be the weights again
 };
 
+// A value of a variable weighs what the literal that stands for it weighs, times the weights of the others' negations
+// where each value has a literal of its own. All values alike where the file has no weights.
 WeightedBeliefs weighted_beliefs(const Encoding& encoding, const Space& worlds, const Dimacs& formula);
 
 // Whether variables that are not of the world have weights, which worlds alone do not tell.

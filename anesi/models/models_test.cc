@@ -47,7 +47,8 @@ InferenceModel build(const Case& the_case, const Problem& problem) {
   if (the_case.architecture == "graph") settings = {"width=2", "rounds=3", "cases=3"};
   if (the_case.architecture == "mlp" && the_case.problem == "pairs")
     settings = {"follow_beliefs=true", "log_beliefs=true", "layers=1", "width=20"};
-  if (the_case.architecture == "transformer") settings = {"width=8", "heads=2", "layers=1"};
+  if (the_case.architecture == "transformer" || the_case.architecture == "set")
+    settings = {"width=8", "heads=2", "layers=1"};
   return make_model(problem, the_case.architecture, the_case.explains, settings);
 }
 

@@ -93,6 +93,10 @@ class SequenceModel : public torch::nn::Module {
   // The most likely point of each row, where the model can tell without search; empty by default.
   virtual std::optional<MostProbable> most_probable(const Context&) { return std::nullopt; }
 
+ protected:
+  // For models that know every order. Rollouts that have begun keep theirs; at rest it stays the same.
+  void set_order(std::vector<std::int64_t> order) { order_ = std::move(order); }
+
  private:
   Space space_;
   std::vector<std::int64_t> order_;
