@@ -9,12 +9,12 @@
 #include "anesi/core/rows.h"
 #include "anesi/core/seeded.h"
 #include "anesi/exact/random_formula.h"
+#include "anesi/formula/formula.h"
 #include "anesi/models/architecture.h"
 #include "anesi/models/sample.h"
 #include "anesi/models/set_model.h"
 #include "anesi/optimize/schedule.h"
 #include "anesi/priors/fixed_dirichlet.h"
-#include "anesi/pruners/formula_constraint.h"
 #include "anesi/pruners/sat_pruner.h"
 
 namespace anesi {
@@ -66,7 +66,7 @@ OrderCheck check_orders(const std::string& architecture, const std::vector<std::
   std::mt19937_64 random(seed);
   OrderCheck found;
   for (std::int64_t formula = 0; formula < options.formulas; ++formula) {
-    const auto problem = make_formula_constraint(satisfiable_formula(options, random));
+    const auto problem = formula_problem(satisfiable_formula(options, random));
     const SeededWeights weights(seed);
     const auto q = make_model(*problem, architecture, /*explain=*/true, settings);
     AmortizedLoss loss(problem, q, std::make_unique<FixedDirichlet>(problem->worlds(), 1), options.q, seeded(seed));

@@ -4,27 +4,13 @@
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/score.h"
 #include "anesi/core/seeded.h"
+#include "anesi/testing/expected_distance.h"
 #include "anesi/testing/random.h"
 #include "anesi/testing/toy_problems.h"
 
 namespace anesi {
 namespace {
-
-// The mean over the examples of the expected distance, by all worlds.
-torch::Tensor expected_distance(const Problem& problem, const torch::Tensor& beliefs, const torch::Tensor& wanted) {
-  const auto worlds = points_of(problem.worlds());
-  const auto outputs = problem.apply(worlds);
-  std::vector<torch::Tensor> each;
-  for (std::int64_t row = 0; row < beliefs.size(0); ++row) {
-    const auto distances = distance(problem, outputs, wanted.slice(0, row, row + 1).expand_as(outputs));
-    const auto log_prob = world_log_prob(beliefs.slice(0, row, row + 1).expand({worlds.size(0), -1, -1}), worlds);
-    each.push_back((log_prob.exp() * distances).sum());
-  }
-  return torch::stack(each).mean();
-}
 
 TEST(Estimated, IndecaterHasTheGradientOfTheExpectedDistanceInTheMean) {
   const toys::RandomSeed seed;
@@ -32,10 +18,10 @@ TEST(Estimated, IndecaterHasTheGradientOfTheExpectedDistanceInTheMean) {
   const auto logits = torch::randn({3, 4, 3}, seeded(seed)).requires_grad_();
   const auto wanted = addition->apply(sample_worlds(logits.softmax(2).detach(), seeded(seed + 1)));
   const auto gradient_of = [&](const torch::Tensor& loss) { return torch::autograd::grad({loss}, {logits})[0]; };
-  const auto exact = gradient_of(expected_distance(*addition, logits.softmax(2), wanted));
+  const auto exact = gradient_of(toys::expected_distance(*addition, logits.softmax(2), wanted));
   EstimatedLoss indecater(addition, "indecater", {.samples = 5000}, seeded(seed + 2));
   const auto loss = indecater.loss(logits.softmax(2), wanted);
-  EXPECT_NEAR(loss.item<double>(), expected_distance(*addition, logits.softmax(2), wanted).item<double>(), 0.02);
+  EXPECT_NEAR(loss.item<double>(), toys::expected_distance(*addition, logits.softmax(2), wanted).item<double>(), 0.02);
   EXPECT_LT((gradient_of(loss) - exact).abs().max().item<double>(), 0.01);
   EXPECT_GT(exact.abs().max().item<double>(), 0.01);
   // Straight-through is biased; it points the same way all the same.

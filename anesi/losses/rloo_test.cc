@@ -4,35 +4,23 @@
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
-#include "anesi/core/score.h"
 #include "anesi/core/seeded.h"
+#include "anesi/testing/expected_distance.h"
 #include "anesi/testing/toy_problems.h"
 
 namespace anesi {
 namespace {
 
-// The expected distance by enumeration of all worlds of two digits.
-torch::Tensor expected_distance(const Problem& problem, const torch::Tensor& beliefs, const torch::Tensor& outputs) {
-  auto total = torch::zeros({}, beliefs.options());
-  for (std::int64_t first = 0; first < 10; ++first) {
-    for (std::int64_t second = 0; second < 10; ++second) {
-      const auto world = torch::tensor({{first, second}});
-      const auto distances = distance(problem, problem.apply(world), outputs);
-      total = total + (distances * beliefs[0][0][first] * beliefs[0][1][second]).sum();
-    }
-  }
-  return total;
-}
-
 TEST(Rloo, EstimatesTheGradientOfTheExpectedDistance) {
   const auto addition = std::make_shared<toys::Addition>(1);
   const auto logits = torch::randn({1, 2, 10}, seeded(1)).requires_grad_();
   const auto outputs = torch::tensor({{1, 3}});
-  const auto exact = torch::autograd::grad({expected_distance(*addition, logits.softmax(2), outputs)}, {logits})[0];
+  const auto exact =
+      torch::autograd::grad({toys::expected_distance(*addition, logits.softmax(2), outputs)}, {logits})[0];
   RlooLoss rloo(addition, {.samples = 20000}, seeded(2));
   const auto loss = rloo.loss(logits.softmax(2), outputs);
   const auto estimate = torch::autograd::grad({loss}, {logits})[0];
-  EXPECT_NEAR(loss.item<double>(), expected_distance(*addition, logits.softmax(2), outputs).item<double>(), 0.01);
+  EXPECT_NEAR(loss.item<double>(), toys::expected_distance(*addition, logits.softmax(2), outputs).item<double>(), 0.01);
   EXPECT_LT((estimate - exact).abs().max().item<double>(), 0.01);
   EXPECT_GT(exact.abs().max().item<double>(), 0.03);
 }
