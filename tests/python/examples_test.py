@@ -80,6 +80,10 @@ class Examples(unittest.TestCase):
         learned = self.figure(r"learned under it too +([\d.]+) % of trays right, 100\.0 % possible\n$", text)
         self.assertGreater(learned, alone)
 
+    def test_09_estimator(self):
+        text = self.printed("09_estimator.py")
+        self.assertGreater(self.figure(r"the heavier one found: ([\d.]+) %", text), 90)
+
     def test_04_refinement(self):
         text = self.printed("04_refinement.py", "--digits", "2", "--examples", "2000", "--epochs", "2")
         self.assertGreater(self.figure(r"ExplainedLabels\(2000 of 2000 labels\): ([\d.]+) %", text), 95)
