@@ -158,6 +158,25 @@ TEST(Estimators, TheBoundHolds) {
   EXPECT_LE(error, bound.mean + bound.margin);
 }
 
+// Worlds with real parts: perception emits two normals, and what is known compares them.
+TEST(Estimators, ComparingTwoNormals) {
+  const auto g =
+      std::make_shared<BlackBox>([](const Draws& z) { return z.real.select(1, 0) > z.real.select(1, 1); }, 1);
+  const auto estimator = make_estimator("anesi", {kTwoNormals, g, seeded(9)}, {"first=400", "calls=8"});
+  const auto mean = torch::tensor({{0.3, 0.0}, {-0.5, 0.4}}, torch::kFloat64).requires_grad_(true);
+  const auto deviation = torch::tensor({{1.0, 0.5}, {0.7, 0.7}}, torch::kFloat64).requires_grad_(true);
+  const Parameters parameters{{}, mean, deviation};
+  for (int step = 0; step < 20; ++step) estimator->learn(parameters);
+  const auto apart = (mean.select(1, 0) - mean.select(1, 1)) / deviation.square().sum(1).sqrt();
+  const auto exact = 0.5 * torch::erfc(-apart / std::numbers::sqrt2);
+  const auto ours = estimator->expectation(parameters).squeeze(1);
+  EXPECT_TRUE(torch::allclose(ours, exact, 0, 0.03)) << ours << exact;
+  const auto slopes = torch::autograd::grad({ours.sum()}, {mean, deviation});
+  const auto truth = torch::autograd::grad({exact.sum()}, {mean, deviation});
+  EXPECT_TRUE(torch::allclose(slopes[0], truth[0], 0, 0.08)) << slopes[0] << truth[0];
+  EXPECT_TRUE(torch::allclose(slopes[1], truth[1], 0, 0.08)) << slopes[1] << truth[1];
+}
+
 class OutcomeModels : public testing::TestWithParam<std::vector<std::string>> {};
 
 // The mean of a noisy function of a categorical and a normal: E = 3 p + Phi(mean / deviation).

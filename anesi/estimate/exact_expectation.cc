@@ -1,7 +1,6 @@
 // The exact expectation, by asking g about every z once.
 #include <fmt/format.h>
 
-#include <cstring>
 #include <unordered_map>
 
 #include "anesi/core/error.h"

@@ -11,13 +11,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "anesi/core/named_tensors.h"
 #include "anesi/estimate/order_kernel.h"
 
 namespace anesi {
 
 struct RegressionOptions {
-  std::int64_t orders = 4, memory = 2048, chosen_on = 320;
+  std::int64_t orders = 4, memory = 2048;
+  std::int64_t chosen_on = 320;  // draws, the last ones, that the kernel's shape is chosen on
 };
 
 class KernelRegression {

@@ -17,7 +17,7 @@ namespace anesi {
 
 struct KernelShape {
   std::vector<double> weights;  // of orders 0, 1, …: shares of the variance
-  double length = 1;            // of normals, in units of `scale`
+  double length = 1;            // how far normals reach
 };
 
 class OrderKernel {
@@ -27,8 +27,8 @@ class OrderKernel {
 
   std::int64_t orders() const { return orders_; }  // with the constant, order 0
 
-  // E[e_d(z, z')] over z ~ P for each order, [orders][batch, rows]; 1 where z is certain and z' is the same.
-  // Differentiable in the parameters. Reals are measured in units of `length`.
+  // E[e_d(z, z')] over z ~ P for each order, [orders][batch, rows], scaled so that it is 1 where z is certain and z' is
+  // the same. Differentiable in the parameters.
   std::vector<torch::Tensor> of_orders(const Parameters& parameters, const Draws& others, double length) const;
 
   // Their weighted sum.

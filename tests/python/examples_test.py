@@ -86,6 +86,10 @@ class Examples(unittest.TestCase):
         alone = self.figure(r"right: ([\d.]+) % by a network alone", text)
         self.assertGreater(self.figure(r", ([\d.]+) % with the rules", text), alone)
 
+    def test_10_estimator(self):
+        text = self.printed("10_estimator.py")
+        self.assertGreater(self.figure(r"the heavier one found: ([\d.]+) %", text), 90)
+
     def test_04_refinement(self):
         text = self.printed("04_refinement.py", "--digits", "2", "--examples", "2000", "--epochs", "2")
         self.assertGreater(self.figure(r"ExplainedLabels\(2000 of 2000 labels\): ([\d.]+) %", text), 95)
