@@ -8,7 +8,6 @@
 #include <optional>
 #include <set>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/seeded.h"
 #include "anesi/exact/circuit_files.h"
