@@ -10,7 +10,7 @@ namespace anesi {
 
 struct OrderCheckOptions {
   int variables = 8, clauses = 16, literals = 3;
-  std::int64_t formulas = 3, steps = 1500, beliefs = 100, orders = 6, draws = 10;
+  std::int64_t formulas = 2, steps = 800, beliefs = 100, orders = 6, draws = 10;
   double learning_rate = 1e-3;
   AmortizedOptions q{.samples = 128, .variant = Variant::kExplain, .policy = Policy::kBoth, .prediction_weight = 1};
 };

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "anesi/flow/flow_policy.h"
+#include "anesi/options/option_table.h"
 
 namespace anesi {
 
@@ -32,17 +33,9 @@ constexpr std::array<std::string_view, 3> names_of(BackwardKind) { return {"unif
 struct FlowLearningOptions {
   Objective objective = Objective::kJointOn;
   BackwardKind backward = BackwardKind::kUniform;
-  std::int64_t steps = 1000, beliefs = 16, draws = 4;
-  double learning_rate = 0.05;
-
-  void describe(OptionTable& table) {
-    table.add("objective", objective, "what is minimised");
-    table.add("backward", backward, "P_B: even, learned, or that of P_F's flow");
-    table.add("steps", steps, {1, 1000000000}, "updates");
-    table.add("beliefs", beliefs, {1, 1000000}, "in an update");
-    table.add("draws", draws, {1, 1000000}, "ways drawn of each belief");
-    table.add("lr", learning_rate, {0, 10}, "learning rate; it falls to nearly nothing along a cosine");
-  }
+  std::int64_t steps = 1000;
+  std::int64_t beliefs = 16, draws = 4;  // in a step, and ways drawn of each
+  double learning_rate = 0.05;           // falls to nearly nothing along a cosine
 };
 
 // What an update minimises, for beliefs [rows, worlds, domain]; one number. Throws UsageError where P_B is to be

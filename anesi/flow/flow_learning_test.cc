@@ -136,7 +136,7 @@ TEST(FlowPolicy, DrawsWaysThatLeadFromTheSourceToTheirEnds) {
   }
 }
 
-// grad KL(q||p) = 1/2 E_q[grad TB], equation 17 of the paper, by going through all ways of a tree.
+// grad KL(q||p) = 1/2 E_q[grad TB], appendix E.2 of the paper, by going through all ways of a tree.
 TEST(Divergences, OnPolicyTrajectoryBalanceHasTheGradientOfTheReverseKl) {
   const toys::RandomSeed seed;
   const auto problem = toys::uneven();

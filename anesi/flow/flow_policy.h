@@ -9,16 +9,11 @@
 #include <memory>
 
 #include "anesi/flow/flow_network.h"
-#include "anesi/options/option_table.h"
 
 namespace anesi {
 
 struct FlowPolicyOptions {
-  std::int64_t width = 0;
-
-  void describe(OptionTable& table) {
-    table.add("width", width, {0, 16384}, "of the network's two hidden layers; 0: a table, for one belief");
-  }
+  std::int64_t width = 0;  // of the network's two hidden layers; 0: a table, for one belief
 };
 
 // Ways through a network, int64 places of actions.
