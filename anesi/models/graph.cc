@@ -16,6 +16,7 @@ namespace {
 // Messages keep clear of certainty, from which there would be no way back while they are still wrong: a clause with
 // several variables leaves each value this much. One with a single variable knows what it says.
 constexpr double kLeastLeft = 1e-3, kLeastOfOneVariable = 1e-9;
+constexpr double kLeastLeftBesideSoft = 1e-6;    // formulas with soft clauses have fewer contradictions to get out of
 constexpr double kLeastBelief = 1e-9;            // logarithms of smaller beliefs are as large as its
 constexpr double kLeastOdds = 1e-6;              // of those that the network sees
 constexpr double kLogOfNoValue = -60;            // past a variable's domain
@@ -89,7 +90,10 @@ MessagePaths::MessagePaths(const FactorGraph& graph)
       if (values.empty() || static_cast<std::int64_t>(values.size()) >= domain) {
         throw UsageError(fmt::format("graph: clause {} says nothing of variable {}", place, variable));
       }
-      if (variable < worlds) weight[as_size(variable)] += std::exp2(-static_cast<double>(clause.size()));
+      // A clause of one variable closes no loop, so that nothing is won by knowing that variable.
+      if (variable < worlds && clause.size() > 1) {
+        weight[as_size(variable)] += std::exp2(-static_cast<double>(clause.size()));
+      }
       variable_[edge] = variable;
       filled[edge] = false;
       for (const auto value : values) falsifying_[edge][value] = 1;
@@ -218,11 +222,15 @@ GraphNetwork::GraphNetwork(const GraphOptions& options, Clauses clauses)
   }
 }
 
+torch::Tensor GraphNetwork::least_of(const MessagePaths& paths) const {
+  return counts_soft_ ? paths.least_.clamp_max(kLeastLeftBesideSoft) : paths.least_;
+}
+
 void GraphNetwork::pass_messages(const MessagePaths& paths, State& state) {
   const auto rows = state.weights.size(2), width = options_.width;
   state.look(paths);
   const auto of_others = product_of_others(state.falsified.view({paths.clauses_, paths.longest_, rows}));
-  const auto least = paths.least_.to(of_others.options());
+  const auto least = least_of(paths).to(of_others.options());
   auto messages = state.left(of_others).maximum(least).log().view({paths.edges_, rows});
   if (width > 0) {
     const auto& features = state.features;
@@ -247,7 +255,7 @@ void GraphNetwork::pass_messages(const MessagePaths& paths, State& state) {
 torch::Tensor GraphNetwork::free_energy(const MessagePaths& paths, const State& state) {
   const auto rows = state.weights.size(2), width = options_.width;
   const auto violated = state.falsified.view({paths.clauses_, paths.longest_, rows}).prod(1);  // [clauses, rows]
-  const auto least = paths.least_.to(violated.options()).squeeze(1);
+  const auto least = least_of(paths).to(violated.options()).squeeze(1);
   const auto clauses = state.left(violated).maximum(least).log();
   const auto edges = (1 + state.falsified * state.messages.expm1()).clamp_min(kLeastBelief).log();
   auto total = state.totals.logsumexp(1).sum(0) + clauses.sum(0) - edges.sum(0);

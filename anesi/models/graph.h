@@ -47,7 +47,7 @@ class MessagePaths {
 
   const Space& worlds() const { return worlds_; }
   std::int64_t weights() const { return weights_; }  // of soft clauses
-  // World variables, those in the most and shortest clauses first.
+  // World variables, those in the most and shortest clauses with others first.
   const std::vector<std::int64_t>& order() const { return order_; }
   // Logarithms of all variables' weights [variables, domain, rows] from the worlds' beliefs [rows, worlds, domain].
   torch::Tensor log_weights(const torch::Tensor& beliefs) const;
@@ -93,6 +93,7 @@ class GraphNetwork final : public torch::nn::Module {
  private:
   struct State;
   torch::Tensor count_rows(const MessagePaths& paths, const torch::Tensor& log_weights, const torch::Tensor& soft);
+  torch::Tensor least_of(const MessagePaths& paths) const;  // what each clause leaves at least
   void pass_messages(const MessagePaths& paths, State& state);
   torch::Tensor free_energy(const MessagePaths& paths, const State& state);
 
