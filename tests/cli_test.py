@@ -5,6 +5,7 @@
 """
 
 import json
+import math
 import os
 import pathlib
 import shutil
@@ -146,6 +147,42 @@ class CommandLine(unittest.TestCase):
         self.assertLessEqual(checked["tv_perceived"], checked["certificate_perceived"]["mean"] + 0.05)
         self.refused(2, "neither a task nor a run", "check", "nonsense")
         self.refused(2, "--set is for checking a task", "check", self.run_directory, "--set", "task.digits=1")
+
+    def test_weighted_formulas_are_checked_and_fitted(self):
+        formula, worlds = self.folder / "rules.wcnf", self.folder / "worlds.csv"
+        formula.write_text("h 1 2 0\n0.5 1 0\n-1 2 3 0\n")
+        checked = json.loads(self.call("check", formula, "--learn", "2", "--json").stdout)
+        worlds_of = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1) if a or b]
+        total = math.log(sum(math.exp(0.5 * a - (b or c)) for a, b, c in worlds_of))
+        self.assertAlmostEqual(checked["log_z"], total, places=6)
+        self.assertAlmostEqual(checked["sampled_log_z"]["log_z"], total, delta=0.05)
+        self.assertAlmostEqual(checked["predicted_log_z"], total, delta=0.5)
+        self.assertEqual(checked["most_probable"]["literals"], "1 -2 -3")
+        self.assertIn("log Z, by sampling", self.call("check", formula, "--learn", "0").stdout)
+
+        worlds.write_text("a,b,c\n" + "1,0,0\n" * 5 + "1,1,0\n" * 2 + "0,1,1\n" * 3)
+        fitted = json.loads(self.call("fit", formula, worlds, "--out", self.folder / "fitted.wcnf", "--json").stdout)
+        self.assertTrue(fitted["converged"])
+        self.assertEqual([clause["seen"] for clause in fitted["clauses"]], [0.7, 0.5])
+        again = json.loads(self.call("check", self.folder / "fitted.wcnf", "--learn", "0", "--json").stdout)
+        for holds, clause in zip(again["holds"], fitted["clauses"]):  # what is expected is what was seen
+            self.assertAlmostEqual(holds, clause["seen"], places=5)
+        self.assertIn("weight", self.call("fit", formula, worlds, "--by", "sampling", "--samples", "2000").stdout)
+
+        self.refused(2, "world 1 breaks the hard clauses", "fit", formula, self.table("0,0,0\n"))
+        self.refused(2, "row 1: values should be 0 or 1", "fit", formula, self.table("1,0,3\n"))
+        self.refused(2, "3 columns are expected", "fit", formula, self.table("1,0\n"))
+        self.refused(1, "table.csv:2: 2 values, where the rows before have 3", "fit", formula, self.table("1,0,0\n1,0\n"))
+        self.refused(1, "table.csv:2: a value should be a number, not 'x'", "fit", formula, self.table("1,0,0\n1,x,0\n"))
+        self.refused(2, "holds in every world", "fit", formula, self.table("1,0,0\n1,1,0\n"))
+        formula.write_text("h 1 2 0\nheavy 1 0\n")
+        self.refused(1, "rules.wcnf:2: a weight should be a number, not 'heavy'", "check", formula)
+        self.refused(2, "--as and --write are for formulas without weights", "check", formula, "--as", "clauses")
+
+    def table(self, text):
+        path = self.folder / "table.csv"
+        path.write_text(text)
+        return path
 
     def test_discover_finds_what_must_be_remembered(self):
         keys = {"task", "worlds", "outputs", "influence", "found", "order", "order_by", "states", "widest", "kinds", "tables",

@@ -15,6 +15,8 @@ constexpr std::int64_t kRowsAtOnce = 256;  // without gradients
 constexpr double kSharpness = 50;          // of the bend at a count of all worlds
 constexpr double kLogMostLikely = -1e-6;   // neither output is ever impossible
 constexpr double kLargestWeight = 30;      // of a soft clause, either way; larger ones count as this
+// What clauses leave at least (MessagePaths), at most: formulas with soft clauses have fewer contradictions.
+constexpr double kLeastLeftBesideSoft = 1e-6;
 
 // The estimate as a logarithm of a probability: itself below zero, bent just before it.
 torch::Tensor as_log_prob(const torch::Tensor& log_count) {
@@ -115,11 +117,15 @@ GraphNetwork::GraphNetwork(const GraphOptions& options, Clauses clauses)
   }
 }
 
+torch::Tensor GraphNetwork::least_of(const MessagePaths& paths) const {
+  return counts_soft_ ? paths.least_.clamp_max(kLeastLeftBesideSoft) : paths.least_;
+}
+
 void GraphNetwork::pass_messages(const MessagePaths& paths, State& state) {
   const auto rows = state.weights.size(2), width = options_.width;
   state.look(paths);
   const auto of_others = product_of_others(state.falsified.view({paths.clauses_, paths.longest_, rows}));
-  const auto least = paths.least_.to(of_others.options());
+  const auto least = least_of(paths).to(of_others.options());
   auto messages = state.left(of_others).maximum(least).log().view({paths.edges_, rows});
   if (width > 0) {
     const auto& features = state.features;
@@ -144,7 +150,7 @@ void GraphNetwork::pass_messages(const MessagePaths& paths, State& state) {
 torch::Tensor GraphNetwork::free_energy(const MessagePaths& paths, const State& state) {
   const auto rows = state.weights.size(2), width = options_.width;
   const auto violated = state.falsified.view({paths.clauses_, paths.longest_, rows}).prod(1);  // [clauses, rows]
-  const auto least = paths.least_.to(violated.options()).squeeze(1);
+  const auto least = least_of(paths).to(violated.options()).squeeze(1);
   const auto clauses = state.left(violated).maximum(least).log();
   const auto edges = (1 + state.falsified * state.messages.expm1()).clamp_min(kLeastBelief).log();
   auto total = state.totals.logsumexp(1).sum(0) + clauses.sum(0) - edges.sum(0);

@@ -55,6 +55,7 @@ class GraphNetwork final : public torch::nn::Module {
  private:
   struct State;
   torch::Tensor count_rows(const MessagePaths& paths, const torch::Tensor& log_weights, const torch::Tensor& soft);
+  torch::Tensor least_of(const MessagePaths& paths) const;  // what each clause leaves at least
   void pass_messages(const MessagePaths& paths, State& state);
   torch::Tensor free_energy(const MessagePaths& paths, const State& state);
 

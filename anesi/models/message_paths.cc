@@ -68,7 +68,10 @@ MessagePaths::MessagePaths(const FactorGraph& graph)
       if (values.empty() || static_cast<std::int64_t>(values.size()) >= domain) {
         throw UsageError(fmt::format("graph: clause {} says nothing of variable {}", place, variable));
       }
-      if (variable < worlds) weight[as_size(variable)] += std::exp2(-static_cast<double>(clause.size()));
+      // A clause of one variable closes no loop, so that nothing is won by knowing that variable.
+      if (variable < worlds && clause.size() > 1) {
+        weight[as_size(variable)] += std::exp2(-static_cast<double>(clause.size()));
+      }
       variable_[edge] = variable;
       filled[edge] = false;
       for (const auto value : values) falsifying_[edge][value] = 1;

@@ -107,8 +107,9 @@ TEST(FitWeights, StandardErrorsAreRight) {
 
 TEST(SoftFormulaTraining, LearnsWhatBeliefPropagationMisses) {
   const SeededWeights seeded_weights(1);
-  // A cycle of three clauses, asked without cases: belief propagation goes around it.
-  const auto logic = std::make_shared<const MarkovLogic>(parse_wcnf("2 1 2 0\n2 -2 3 0\n2 -3 -1 0\n-2 1 -3 0\n", "f"));
+  // Three variables that all should differ, asked without cases: belief propagation goes around in circles.
+  const auto logic = std::make_shared<const MarkovLogic>(
+      parse_wcnf("4 1 2 0\n4 -1 -2 0\n4 2 3 0\n4 -2 -3 0\n4 1 3 0\n4 -1 -3 0\n", "f"));
   const auto error_of = [&](const std::shared_ptr<GraphNetwork>& network) {
     return check_soft_counts(network, weights_of_one_formula(logic), 40, 100, 7).predicted_mean;
   };
