@@ -3,6 +3,7 @@
 
 #include "anesi/check/count_check.h"
 #include "anesi/check/model_check.h"
+#include "anesi/check/prior_check.h"
 #include "anesi/check/problem_check.h"
 #include "anesi/check/run_check.h"
 #include "anesi/data/digits.h"
@@ -15,6 +16,8 @@
 #include "anesi/losses/observed_log_prob.h"
 #include "anesi/priors/certain.h"
 #include "anesi/priors/fixed_dirichlet.h"
+#include "anesi/priors/flow.h"
+#include "anesi/priors/mixture.h"
 #include "anesi/priors/priors.h"
 #include "anesi/run/load_run.h"
 #include "anesi/run/run.h"

@@ -13,6 +13,7 @@
 #include "anesi/cli/bench_formulas.h"
 #include "anesi/cli/bench_grid.h"
 #include "anesi/cli/bench_inference.h"
+#include "anesi/cli/bench_priors.h"
 #include "anesi/cli/command.h"
 #include "anesi/cli/time_of.h"
 #include "anesi/core/beliefs.h"
@@ -181,6 +182,7 @@ void bench(const BenchFlags& flags) {
   if (!flags.svg.empty()) throw UsageError("--svg draws `anesi bench inference`");
   if (flags.name == "discover") return bench_discover(flags.common.json);
   if (flags.name == "formulas") return bench_formulas(flags.common.json);
+  if (flags.name == "priors") return bench_priors(flags.common.json);
   if (std::ranges::none_of(parts(), [&](const Part& part) { return part.name.starts_with(flags.name); })) {
     throw UsageError(fmt::format("there is no part {}; `anesi bench` times all of them", flags.name));
   }
@@ -231,6 +233,8 @@ void add_bench(CLI::App& app, int&) {
       "`anesi bench grid` times path planning: maps solved, and the sweeps of the learned planner.\n"
       "`anesi bench discover` asks functions of many kinds what they remember: states, calls, seconds, certificate.\n"
       "`anesi bench formulas` trains one graph network on random formulas and counts the models of others with it.\n"
+      "`anesi bench priors` trains light-curtain with each prior and compares q with exact inference where perception "
+      "looks.\n"
       "step is the paper preset's whole training step; ratio: how many times faster than the reference.\n"
       "Examples:\n  anesi bench query --digits 15\n"
       "  anesi bench --reference bench/pytorch_reference.py --python .venv/bin/python");
