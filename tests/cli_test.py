@@ -469,7 +469,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(same[0], same[1])
 
     def test_misuse_is_exit_2_and_one_line(self):
-        self.refused(2, "there is no task nonsense; there are cnf, formula, grid-path, mnist-add, parity", "train", "nonsense")
+        self.refused(2, "there is no task nonsense; there are cnf, formula, grid-path, light-curtain, mnist-add, parity", "train", "nonsense")
         self.refused(2, "no preset nonsense", "train", "mnist-add", "--preset", "nonsense")
         self.refused(2, "did you mean task.digits", "train", "mnist-add", "--set", "task.digit=3")
         self.refused(2, "out of range", "train", "mnist-add", "--set", "task.digits=0")
@@ -524,6 +524,17 @@ class CommandLine(unittest.TestCase):
         found = self.folder / "blind/model/found.safetensors"
         found.write_bytes(found.read_bytes()[:-1] + b"x")
         self.refused(1, "checksum differs", "predict", "blind", "--index", "1")
+
+    def test_priors_of_all_variables_together(self):
+        small = [f"--set={setting}" for setting in ("task.examples=64", "train.epochs=2", "q.pretrain=5", "task.beams=5")]
+        for preset in ("default", "mixture"):
+            result = self.call("train", "light-curtain", "--preset", preset, *small, "--out", f"beams-{preset}", "--json")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            checked = json.loads(self.call("check", f"beams-{preset}", "--beliefs", "20", "--json").stdout)
+            self.assertGreater(checked["kl_perceived"], 0)
+        self.refused(2, "out of range", "train", "light-curtain", "--set", "flow.broad=2")
+        self.refused(2, "mixture.components", "train", "light-curtain", "--set", "mixture.components=0")
+        self.refused(2, "there are certain, fitted, fixed, flow, mixture", "train", "light-curtain", "--set", "prior.kind=flows")
 
     def test_parity_trains(self):
         result = self.call("train", "parity", "--set", "q.pretrain=20", "--set", "train.epochs=1", "--out", "parity", "--json")

@@ -21,7 +21,7 @@ FOLDERS = ["core", "io", "options", "optimize", "models", "exact", "pruners", "f
 INFERENCE = ["core", "io", "options", "models", "exact", "pruners", "formula", "search", "perception", "predict"]
 # Where the options of a group are described, where that is not models/ (architectures) or tasks/.
 GROUPS = {"train": ["optimize", "train"], "q": ["optimize", "losses", "train"], "prior": ["priors"], "exact": ["exact"],
-          "palette": ["priors"], "rloo": ["losses"], "estimate": ["losses"], "semantic": ["losses"], "refine": ["optimize", "search", "train"], "kinds": ["train"], "start": ["train"], "discover": ["discover"],
+          "palette": ["priors"], "mixture": ["priors"], "flow": ["priors"], "rloo": ["losses"], "estimate": ["losses"], "semantic": ["losses"], "refine": ["optimize", "search", "train"], "kinds": ["train"], "start": ["train"], "discover": ["discover"],
           "eval": ["predict"], "task": ["tasks"]}
 
 

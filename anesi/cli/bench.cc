@@ -17,6 +17,7 @@
 #include "anesi/cli/bench_inference.h"
 #include "anesi/cli/bench_markov.h"
 #include "anesi/cli/bench_orders.h"
+#include "anesi/cli/bench_priors.h"
 #include "anesi/cli/command.h"
 #include "anesi/cli/time_of.h"
 #include "anesi/core/beliefs.h"
@@ -190,6 +191,7 @@ void bench(const BenchFlags& flags) {
   if (flags.name == "orders") return bench_orders(flags.common.json);
   if (flags.name == "formulas") return bench_formulas(flags.common.json);
   if (flags.name == "markov") return bench_markov(flags.common.json);
+  if (flags.name == "priors") return bench_priors(flags.common.json);
   if (std::ranges::none_of(parts(), [&](const Part& part) { return part.name.starts_with(flags.name); })) {
     throw UsageError(fmt::format("there is no part {}; `anesi bench` times all of them", flags.name));
   }
@@ -247,6 +249,8 @@ void add_bench(CLI::App& app, int&) {
       "`anesi bench divergences` learns one small q by each objective of appendix E: exact KL both ways against "
       "steps.\n"
       "`anesi bench orders` learns to explain random formulas, choosing variables in one order or in any.\n"
+      "`anesi bench priors` trains light-curtain with each prior and compares q with exact inference where perception "
+      "looks.\n"
       "step is the paper preset's whole training step; ratio: how many times faster than the reference.\n"
       "Examples:\n  anesi bench query --digits 15\n"
       "  anesi bench --reference bench/pytorch_reference.py --python .venv/bin/python");

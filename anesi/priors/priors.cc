@@ -15,11 +15,12 @@ Registry<PriorEntry>& priors() {
 void PriorOptions::describe(OptionTable& table) {
   table.add(
       "kind", kind, priors().names(),
-      "where q's training beliefs come from: a Dirichlet fitted to what perception emits, a fixed Dirichlet, what "
-      "perception emits itself (no prior), worlds alone, or a few beliefs laid out in blobs over a grid");
+      "where q's training beliefs come from: a Dirichlet a variable fitted to what perception emits, a mixture of "
+      "Dirichlets or a flow over all variables together fitted to it, a fixed Dirichlet, what perception emits itself "
+      "(no prior), worlds alone, or a few beliefs laid out in blobs over a grid");
   table.add("concentration", concentration, {1e-4, 1e4}, "of the fixed Dirichlet");
   table.add("method", fit.method, "how the Dirichlet is fitted");
-  table.add("window", fit.window, {1, 10000000}, "beliefs that the fit, or the observed prior, remembers");
+  table.add("window", fit.window, {1, 10000000}, "beliefs that a fit, or the observed prior, remembers");
   table.add("iterations", fit.iterations, {1, 100000}, "steps of a fit");
   table.add("lr", fit.learning_rate, {1e-8, 10}, "learning rate of a fit by Adam");
   table.add("initial", fit.initial, {1e-4, 1e4}, "concentrations before the first fit");

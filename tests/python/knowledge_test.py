@@ -254,14 +254,14 @@ class Learning(unittest.TestCase):
     """A q that learns beside a loop that is not ours."""
 
     @staticmethod
-    def make(seed=3):
+    def make(seed=3, **more):
         # No memory of few states says this, and there are too many worlds to go through.
         weights = torch.tensor([3, 7, 1, 9, 4, 6, 2, 8])
 
         def product(w):
             return ((w[:, :4] * weights[:4]).sum(1) * (w[:, 4:] * weights[4:]).sum(1)) % 7
 
-        settings = {"q.pretrain": 30, "q.samples": 16, "mlp.width": 16, "mlp.layers": 1}
+        settings = {"q.pretrain": 30, "q.samples": 16, "mlp.width": 16, "mlp.layers": 1, **more}
         return knowledge(product, [5] * 8, [7], architecture="mlp", settings=settings, seed=seed)
 
     def step(self, know, net, optimizer, seed):
@@ -309,6 +309,23 @@ class Learning(unittest.TestCase):
         for part, state in zip((know, net, optimizer), states):
             part.load_state_dict(state)
         self.assertEqual(run(know, net, optimizer, 5, 10), expected)
+
+    def test_priors_of_all_variables_together_learn_and_resume(self):
+        for kind, own in {"mixture": {"mixture.components": 3, "prior.l2": 0}, "flow": {"flow.layers": 2}}.items():
+            with self.subTest(kind):
+                torch.manual_seed(0)
+                know, again = (self.make(**{"prior.kind": kind, **own}) for _ in range(2))
+                net = torch.nn.Linear(3, 5)
+                still = torch.optim.SGD(net.parameters(), 0)
+                for seed in range(4):
+                    self.step(know, net, still, seed)
+                again.load_state_dict(know.state_dict())
+                expected = [self.step(know, net, still, seed) for seed in range(4, 8)]
+                self.assertEqual([self.step(again, net, still, seed) for seed in range(4, 8)], expected)
+        with self.assertRaisesRegex(ValueError, "flow.noise"):
+            self.make(**{"prior.kind": "flow", "flow.noise": 0})
+        with self.assertRaisesRegex(ValueError, "mixture.component"):
+            self.make(**{"prior.kind": "mixture", "mixture.component": 2})
 
     def test_precision_stays_until_it_is_changed(self):
         know = self.make().double()
