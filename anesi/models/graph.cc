@@ -284,7 +284,9 @@ torch::Tensor Graph::log_count_at_once(const torch::Tensor& beliefs) {
 torch::Tensor Graph::log_satisfied_at_once(const torch::Tensor& beliefs) {
   const auto count = log_count_at_once(beliefs);
   const bool is_exact = paths_->is_forest() && network_->options().width == 0;
-  return (is_exact ? count : as_log_prob(count)).clamp_max(kLogMostLikely);
+  const auto log_prob = is_exact ? count : as_log_prob(count);
+  // Gradients pass: where soft clauses weigh nothing all worlds count, and weights are still to be learned.
+  return log_prob + (log_prob.clamp_max(kLogMostLikely) - log_prob).detach();
 }
 
 torch::Tensor Graph::log_satisfied(const torch::Tensor& beliefs) {

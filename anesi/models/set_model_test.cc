@@ -115,7 +115,8 @@ TEST(SetModel, LearnsEveryOrderAtOnce) {
   torch::optim::Adam optimizer(model.parameters(), torch::optim::AdamOptions(3e-3));
   const auto points = points_of(worlds).repeat({4, 1});
   const Context context(uniform_beliefs(points.size(0), worlds), points.sum(1, /*keepdim=*/true));
-  for (int step = 0; step < 500; ++step) {
+  for (int step = 0; step < 600; ++step) {
+    if (step == 450) optimizer.param_groups()[0].options().set_lr(3e-4);
     optimizer.zero_grad();
     (-model.log_prob(context, points).mean()).backward();
     optimizer.step();

@@ -56,7 +56,7 @@ def main() -> None:
         loss = torch.nn.functional.cross_entropy(alone(x[train]).flatten(0, 1), worlds[train].flatten())
         loss = loss + know.loss(together(x[train]), worlds[train])  # -log p(w|P): network and weights learn
         optimizer.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
     with torch.no_grad():
         print(f"variables right: {accuracy(alone(x[test]).argmax(2)):.1f} % by a network alone", end=", ")

@@ -5,6 +5,7 @@
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/core/pruner.h"
 #include "anesi/core/rows.h"
 #include "anesi/core/seeded.h"
 #include "anesi/discover/worlds.h"
@@ -33,7 +34,8 @@ Predictor Core::predictor_of(const std::shared_ptr<const Problem>& problem) cons
   return Predictor({.problem = problem,
                     .perception = std::make_shared<NoPerception>(),
                     .model = knowledge_.model,
-                    .options = options_->eval});
+                    .options = options_->eval,
+                    .prunes = options_->q.amortized.prunes() && problem->facts().find<Pruner>() != nullptr});
 }
 
 torch::Tensor Core::is_possible(const torch::Tensor& beliefs, const torch::Tensor& outputs) const {
