@@ -8,6 +8,8 @@
 #include "anesi/core/beliefs.h"
 #include "anesi/core/rows.h"
 #include "anesi/models/sample.h"
+#include "anesi/optimize/adam.h"
+#include "anesi/optimize/schedule.h"
 #include "anesi/testing/random.h"
 #include "anesi/testing/toy_problems.h"
 
@@ -112,14 +114,15 @@ TEST(SetModel, LearnsEveryOrderAtOnce) {
   torch::manual_seed(4);
   const Space worlds = Space::uniform(3, 2), outputs{4};
   SetModel model(worlds, outputs, /*explains=*/true, small_set());
-  torch::optim::Adam optimizer(model.parameters(), torch::optim::AdamOptions(3e-3));
+  Adam optimizer(model.parameters());
   const auto points = points_of(worlds).repeat({4, 1});
   const Context context(uniform_beliefs(points.size(0), worlds), points.sum(1, /*keepdim=*/true));
-  for (int step = 0; step < 600; ++step) {
-    if (step == 450) optimizer.param_groups()[0].options().set_lr(3e-4);
-    optimizer.zero_grad();
+  constexpr std::int64_t kSteps = 500;
+  const Schedule schedule{.lr = 5e-3, .shape = Shape::kCosine};
+  for (std::int64_t step = 0; step < kSteps; ++step) {
+    optimizer.zero_gradients();
     (-model.log_prob(context, points).mean()).backward();
-    optimizer.step();
+    optimizer.step(schedule.at(step, kSteps).learning_rate);
   }
   model.eval();
   const torch::NoGradGuard no_gradients;
