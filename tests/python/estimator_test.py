@@ -7,7 +7,7 @@ import torch
 import anesi
 
 
-def loss_gap(estimator, steps=60):
+def climbed(estimator, steps=100):
     """Makes the expectation large by its gradient, from uniform beliefs on."""
     logits = torch.zeros(1, 4, 2, requires_grad=True)
     optimizer = torch.optim.Adam([logits], 0.1)
@@ -19,17 +19,18 @@ def loss_gap(estimator, steps=60):
 
 
 def score(z):
-    """Large where the first two agree and the others do not."""
-    return 2.0 * (z[:, 0] == z[:, 1]) + (z[:, 2] != z[:, 3]) + 0.5 * z[:, 0] + 0.5 * z[:, 2]
+    """At most 3, and better with each variable that is right."""
+    return z[:, 0] - z[:, 1] + z[:, 2] * z[:, 3] + z[:, 3]
 
 
 class EstimatorTest(unittest.TestCase):
     def test_every_method_climbs(self):
         for method in ("anesi", "rloo", "indecater", "gumbel", "exact"):
-            estimator = anesi.Estimator(score, [2, 2, 2, 2], method=method, seed=1)
-            beliefs = loss_gap(estimator)
+            settings = {"first": 50} if method == "anesi" else {}
+            estimator = anesi.Estimator(score, [2, 2, 2, 2], method=method, settings=settings, seed=1)
+            beliefs = climbed(estimator)
             exact = anesi.Estimator(score, [2, 2, 2, 2], method="exact")(beliefs).item()
-            self.assertGreater(exact, 3.5, method)  # of 4
+            self.assertGreater(exact, 2.7, method)
             self.assertGreater(estimator.calls, 0)
 
     def test_gradients_are_those_of_enumeration(self):
