@@ -14,11 +14,11 @@ namespace anesi {
 namespace {
 
 constexpr double kConverged = 1e-10, kNearlyConverged = 1e-2;  // of a step, in standard errors squared
-constexpr double kShortestStep = 1e-6;                        // as a share of Newton's
-constexpr double kLeastInformation = 1e-9;                    // an example; less is none
-constexpr double kStepOfDifferences = 1e-2;                   // of weights, where q's second derivative is taken
+constexpr double kShortestStep = 1e-6;                         // as a share of Newton's
+constexpr double kLeastInformation = 1e-9;                     // an example; less is none
+constexpr double kStepOfDifferences = 1e-2;                    // of weights, where q's second derivative is taken
 constexpr std::int64_t kRowsAtOnce = 512;
-constexpr int kRounds = 4;  // of drawing
+constexpr int kRoundsOfDrawing = 4;  // of drawing
 
 // Of the mean of log Z(P) over examples.
 struct Partition {
@@ -242,7 +242,7 @@ FittedWeights fit_weights(const MarkovLogic& logic, const torch::Tensor& worlds,
     // Draws of weights that are nearly right say most; the last ones decide.
     const auto generator = seeded(seed);
     std::int64_t steps = 0;
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < kRoundsOfDrawing; ++round) {
       const auto at = likelihood.of_clauses(found.weights);
       const auto drawn = draw_soft_worlds(logic, network, asked, at, options.samples, generator);
       found = maximum_of(likelihood, by_draws(logic, asked, drawn), found.weights, options.steps);
