@@ -14,9 +14,9 @@ namespace anesi {
 namespace {
 
 constexpr double kConverged = 1e-10, kNearlyConverged = 1e-2;  // of a step, in standard errors squared
-constexpr double kShortestStep = 1e-6;                        // as a share of Newton's
-constexpr double kLeastInformation = 1e-9;                    // an example; less is none
-constexpr double kStepOfDifferences = 1e-2;                   // of weights, where q's second derivative is taken
+constexpr double kShortestStep = 1e-6;                         // as a share of Newton's
+constexpr double kLeastInformation = 1e-9;                     // an example; less is none
+constexpr double kStepOfDifferences = 1e-2;                    // of weights, where q's second derivative is taken
 constexpr std::int64_t kRowsAtOnce = 512;
 constexpr int kRoundsOfDrawing = 4;  // of drawing
 

@@ -110,12 +110,13 @@ TEST(SoftFormulaTraining, LearnsWhatBeliefPropagationMisses) {
   // Three variables that all should differ, asked without cases: belief propagation goes around in circles.
   const auto logic = std::make_shared<const MarkovLogic>(
       parse_wcnf("4 1 2 0\n4 -1 -2 0\n4 2 3 0\n4 -2 -3 0\n4 1 3 0\n4 -1 -3 0\n", "f"));
+  const auto draw = [&](std::mt19937_64&) { return SoftFormula{logic, logic->weights()}; };
   const auto error_of = [&](const std::shared_ptr<GraphNetwork>& network) {
-    return check_soft_counts(network, weights_of_one_formula(logic), 40, 100, 7).predicted_mean;
+    return check_soft_counts(network, draw, 40, 100, 7).predicted_mean;
   };
   const auto network = soft_network({.cases = 1});
   const auto before = error_of(network);
-  train_on_soft_formulas(network, weights_of_one_formula(logic), {.steps = 150, .worlds = 64}, 1);
+  train_on_soft_formulas(network, draw, {.steps = 150, .worlds = 64}, 1);
   EXPECT_LT(error_of(network), before / 2) << before;
 }
 

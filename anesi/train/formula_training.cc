@@ -21,6 +21,7 @@ constexpr double kLogOfImpossible = -8;  // a count is taken for zero from here 
 constexpr double kWeightOfImpossible = 0.5;
 constexpr double kSquaredUpTo = 0.5;  // errors cost their square up to here, and beyond grow in proportion
 constexpr double kLargestGradient = 1;
+constexpr std::int64_t kShareOfDraws = 8;  // at least one in so many goes through a prefix of a soft formula
 constexpr std::int64_t kWarmUp = 50, kFormulasKept = 400, kFormulasAtFirst = 20;
 
 // What there is to learn from.
@@ -90,7 +91,9 @@ Lesson lesson_of(const Taught& taught, const std::shared_ptr<GraphNetwork>& netw
     const auto terms = (log_count + ratio).exp() * level.draws;
     log_count = (torch::zeros({above.size(0)}, torch::kFloat64).index_add(0, level.parent, terms) / above_draws).log();
     const auto choice = level.offered.all(1);
-    const auto looked_at = first ? torch::ones_like(choice) : choice;
+    // Few draws say little of a soft formula, of which q is nearly right from the start.
+    const auto known = taught.passing ? choice.logical_and(above_draws >= draws / kShareOfDraws) : choice;
+    const auto looked_at = first ? torch::ones_like(choice) : known;
     beliefs.insert(beliefs.begin(), certain_of(belief, above.index({looked_at}), worlds));
     log_counts.insert(log_counts.begin(), log_count.index({looked_at}));
     const auto forbidden = level.offered.logical_not().nonzero();  // (node, value)
