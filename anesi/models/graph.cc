@@ -198,9 +198,10 @@ torch::Tensor GraphNetwork::log_count(const MessagePaths& paths, const torch::Te
     throw UsageError(fmt::format("graph: {} weights for {} soft clauses", given, paths.weights_));
   }
   if (given > 0 && !counts_soft_) throw UsageError("graph: this network was not made for soft clauses");
-  // What a world that satisfies all clauses passes with.
+  // What a world that satisfies all clauses passes with. Without a slope at 0, where log_scale has one
+  // (markov_logic.h).
   const auto scale =
-      given > 0 ? soft.to(log_weights.options()).clamp_max(0).sum() : torch::zeros({}, log_weights.options());
+      given > 0 ? -(-soft.to(log_weights.options())).relu().sum() : torch::zeros({}, log_weights.options());
   if (torch::GradMode::is_enabled() || log_weights.size(2) <= kRowsAtOnce) {
     return count_rows(paths, log_weights, soft) + scale;
   }
