@@ -30,7 +30,7 @@ def main() -> None:
     net = torch.nn.Sequential(torch.nn.Linear(PIXELS, 32), torch.nn.ReLU(), torch.nn.Linear(32, 2))
     optimizer = torch.optim.AdamW(net.parameters(), 3e-3)
     for _ in range(3):
-        for rows in torch.randperm(len(x)).split(50):
+        for rows in torch.randperm(len(x)).split(50):  # type: ignore[no-untyped-call]
             mean, raw = net(x[rows]).unbind(2)  # a normal for each of the two things
             deviation = 0.3 + torch.nn.functional.softplus(raw)
             likely = heavier(mean=mean, deviation=deviation).clamp(0.001, 0.999)
