@@ -115,18 +115,18 @@ class Saved(unittest.TestCase):
         know = quiet(self.chain)
         again = self.again(know)
         self.assertTrue(again.exact)
-        self.assertTrue(torch.equal(again.loss(self.logits), know.loss(self.logits)))
+        self.assertTrue(torch.allclose(again.loss(self.logits), know.loss(self.logits)))
         best = know.most_probable(self.logits).worlds
         self.assertTrue(torch.equal(again.most_probable(self.logits).worlds, best))
         self.assertEqual(again.function(best).tolist(), [[1]] * 3)
         once_more = self.again(again)
-        self.assertTrue(torch.equal(once_more.loss(self.logits), know.loss(self.logits)))
+        self.assertTrue(torch.allclose(once_more.loss(self.logits), know.loss(self.logits)))
 
     def test_a_small_constraint_is_still_what_labels_are_about(self):
         know = quiet([[-1, 2], [-2, -3]])
         again = self.again(know)
         logits = self.logits[:, :3]
-        self.assertTrue(torch.equal(again.log_prob(logits), know.log_prob(logits)))
+        self.assertTrue(torch.allclose(again.log_prob(logits), know.log_prob(logits)))
 
     def test_a_constraint_that_did_not_compile_with_its_q(self):
         know = quiet(self.chain, seconds=0, settings={"q.pretrain": 1, "q.samples": 4})
@@ -135,9 +135,10 @@ class Saved(unittest.TestCase):
         self.assertEqual(again.architecture, "graph")
         beliefs = self.logits.float()
         know.eval(), again.eval()
-        self.assertTrue(torch.equal(again.loss(beliefs), know.loss(beliefs)))
-        drawn = again.sample(beliefs, count=5, seed=1).reshape(-1, 24)
-        self.assertTrue((drawn[:, :-1] <= drawn[:, 1:]).all(), "all keep the rules")
+        self.assertTrue(torch.allclose(again.loss(beliefs), know.loss(beliefs)))
+        self.assertTrue(torch.equal(again.sample(beliefs, count=5, seed=1), know.sample(beliefs, count=5, seed=1)))
+        best = again.most_probable(beliefs).worlds
+        self.assertTrue((best[:, :-1] <= best[:, 1:]).all(), "all keep the rules")
 
     def test_a_definition(self):
         clauses = [clause for i in range(1, 21) for clause in ([-i, 20 + i], [i, -20 - i])]  # 20 + i is i
@@ -146,14 +147,14 @@ class Saved(unittest.TestCase):
         worlds = torch.randint(2, (5, 20), generator=torch.Generator().manual_seed(1))
         self.assertTrue(torch.equal(again.function(worlds), worlds))
         logits = self.logits[:, :20]
-        self.assertTrue(torch.equal(again.log_prob(logits, worlds[:3]), know.log_prob(logits, worlds[:3])))
+        self.assertTrue(torch.allclose(again.log_prob(logits, worlds[:3]), know.log_prob(logits, worlds[:3])))
 
     def test_a_circuit_of_another_tool(self):
         file = self.folder / "all.nnf"
         file.write_text("nnf 21 20 20\n" + "".join(f"L {i}\n" for i in range(1, 21)) + f"A 20 {' '.join(map(str, range(20)))}\n")
         know = quiet(file)
         again = self.again(know)
-        self.assertTrue(torch.equal(again.log_prob(self.logits[:, :20]), know.log_prob(self.logits[:, :20])))
+        self.assertTrue(torch.allclose(again.log_prob(self.logits[:, :20]), know.log_prob(self.logits[:, :20])))
 
     def test_one_that_is_too_large_says_what_to_do(self):
         clauses = [[1, 2, 3]] * 300_000
