@@ -25,6 +25,22 @@ struct Axis {
   double place(double value) const { return std::log(value / low) / std::log(high / low); }
 };
 
+// Powers of ten, where they are few also 2 and 5 times those: the last one below to the first one above.
+std::vector<double> ticks_around(double low, double high) {
+  constexpr double kManyTimes = 300, kRounding = 1 + 1e-9;
+  const auto factors = high / low > kManyTimes ? std::vector<double>{1} : std::vector<double>{1, 2, 5};
+  std::vector<double> ticks;
+  for (auto power = std::pow(10, std::floor(std::log10(low))); ticks.empty() || ticks.back() * kRounding < high;
+       power *= 10) {
+    for (const auto factor : factors) {
+      const auto tick = factor * power;
+      if (tick <= low * kRounding) ticks.clear();
+      if (ticks.empty() || ticks.back() * kRounding < high) ticks.push_back(tick);
+    }
+  }
+  return ticks;
+}
+
 std::string tick_text(double value) {
   return value >= 1000 ? fmt::format("{:g}k", value / 1000) : fmt::format("{:g}", value);
 }
@@ -39,14 +55,15 @@ std::string line_chart(const std::vector<Series>& series, const ChartLabels& lab
       y.cover(value * labels.y_scale);
     }
   }
-  // Whole powers of ten upwards, a little room sideways.
-  y.low = std::pow(10, std::floor(std::log10(y.low)));
-  y.high = std::pow(10, std::ceil(std::log10(y.high)));
+  // Whole ticks upwards, a little room sideways.
+  const auto ticks = ticks_around(y.low, y.high);
+  y.low = ticks.front();
+  y.high = ticks.back();
   x.high *= 1.05;
   const auto to_x = [&](double value) { return kChartLeft + kChartWidth * x.place(value); };
   const auto to_y = [&](double value) { return kChartTop + kChartHeight * (1 - y.place(value)); };
   std::string body;
-  for (double tick = y.low; tick <= y.high * 1.001; tick *= 10) {
+  for (const auto tick : ticks) {
     body += fmt::format(
         "<line x1='{}' y1='{:.1f}' x2='{}' y2='{:.1f}' stroke='#ddd'/><text x='{}' y='{:.1f}' class='tick' "
         "text-anchor='end'>{}</text>\n",
