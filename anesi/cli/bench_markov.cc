@@ -102,7 +102,8 @@ void bench_markov(bool json) {
   const SeededWeights seeded_weights(kSeedOfSoftTraining);
   const auto network = soft_network();
   const auto begin = std::chrono::steady_clock::now();
-  train_on_soft_formulas(network, random_soft_formulas(), {.steps = 1200, .worlds = 64}, kSeedOfSoftTraining);
+  FormulaTrainingOptions options{.steps = 500, .formulas = 4, .worlds = 64, .learning_rate = 1e-3};
+  train_on_soft_formulas(network, random_soft_formulas(), options, kSeedOfSoftTraining);
   const auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (!json) std::cout << fmt::format("trained in {:.0f} s\n", seconds) << std::flush;
   const auto counts = count_soft_formulas(network, json), fits = recover_weights(with_cases(*network, 32), json);
