@@ -72,7 +72,8 @@ CheckReport check_soft_formula_file(const std::filesystem::path& file, const Sof
     report.line(true, "circuit", fmt::format("none within {:.0f} s (--seconds)", options.seconds));
   }
   const SeededWeights seeded_weights(options.seed);
-  const auto network = soft_network({.width = options.steps > 0 ? GraphOptions{}.width : 0});
+  const auto network =
+      soft_network({.width = options.steps > 0 ? GraphOptions{}.width : 0, .cases = kCasesOfSoftClauses});
   if (options.steps > 0) {
     train_on_soft_formulas(network, weights_of_one_formula(logic), {.steps = options.steps}, options.seed);
   }

@@ -13,8 +13,8 @@
 namespace anesi::cli {
 namespace {
 
-constexpr std::uint64_t kSeedOfSoftTraining = 1, kSeedOfUnseenSoftFormulas = 1000, kSeedOfWorlds = 2000;
-constexpr std::int64_t kSoftFormulas = 50, kSoftSamples = 20000, kWorldsSeen = 10000;
+constexpr std::uint64_t kSeedOfSoftTraining = 1, kSeedOfUnseenSoftFormulas = 3000, kSeedOfWorlds = 2000;
+constexpr std::int64_t kSoftFormulas = 50, kSoftSamples = 50000, kWorldsSeen = 10000;
 constexpr std::int64_t kRecoveredByQ = 5;  // formulas, for q's second derivatives are dear
 constexpr double kSecondsToCompile = 60;
 
@@ -80,7 +80,7 @@ nlohmann::ordered_json recover_weights(const std::shared_ptr<GraphNetwork>& netw
         Way{"sampling", PartitionBy::kSampling, false, kSoftFormulas},
         Way{"q", PartitionBy::kQ, false, kRecoveredByQ}}) {
     const auto found = check_recovery(random_soft_formulas(kSecondsToCompile), formulas, kWorldsSeen, beliefs,
-                                      {.by = by, .samples = 10 * kSoftSamples}, kSeedOfWorlds, network);
+                                      {.by = by, .samples = 4 * kSoftSamples}, kSeedOfWorlds, network);
     rows.push_back({{"by", name},
                     {"formulas", found.formulas},
                     {"open", found.open},

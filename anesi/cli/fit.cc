@@ -66,7 +66,7 @@ int fit(FitFlags flags) {
   if (flags.options.by != PartitionBy::kCircuit) {
     const SeededWeights seeded_weights(flags.seed);
     const bool learns = flags.options.by == PartitionBy::kQ && flags.learn > 0;
-    network = soft_network({.width = learns ? GraphOptions{}.width : 0});
+    network = soft_network({.width = learns ? GraphOptions{}.width : 0, .cases = kCasesOfSoftClauses});
     if (learns) {
       context.say(fmt::format("q learns the formula, {} updates", flags.learn));
       train_on_soft_formulas(network, weights_of_one_formula(logic), {.steps = flags.learn}, flags.seed);

@@ -23,7 +23,7 @@ class Markov {
  public:
   Markov(Wcnf formula, double seconds)
       : logic_(std::make_shared<const MarkovLogic>(std::move(formula), seconds)),
-        network_(soft_network({.width = 0})) {}
+        network_(soft_network({.width = 0, .cases = kCasesOfSoftClauses})) {}
 
   const MarkovLogic& logic() const { return *logic_; }
   const std::shared_ptr<GraphNetwork>& network() const { return network_; }
