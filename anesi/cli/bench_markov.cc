@@ -13,7 +13,7 @@
 namespace anesi::cli {
 namespace {
 
-constexpr std::uint64_t kSeedOfSoftTraining = 1, kSeedOfUnseenSoftFormulas = 3000, kSeedOfWorlds = 2000;
+constexpr std::uint64_t kSeedOfSoftTraining = 1, kSeedOfUnseenSoftFormulas = 7000, kSeedOfWorlds = 2000;
 constexpr std::int64_t kSoftFormulas = 50, kSoftSamples = 50000, kWorldsSeen = 10000;
 constexpr std::int64_t kRecoveredByQ = 5;  // formulas, for q's second derivatives are dear
 constexpr double kSecondsToCompile = 60;

@@ -40,6 +40,89 @@ std::vector<bool> clauses_with_loops(const FactorGraph& graph) {
   return loops;
 }
 
+// World variables in the order in which it pays to know them: first those that break loops, each the one in the most
+// and shortest clauses that are still in loops once those before it are known; then the others.
+class SplittingOrder {
+ public:
+  explicit SplittingOrder(const FactorGraph& graph)
+      : graph_(graph),
+        worlds_(as_size(graph.worlds.variables())),
+        known_(worlds_ + as_size(graph.own_variables), false) {}
+
+  std::vector<std::int64_t> find() {
+    std::vector<std::int64_t> order;
+    auto weights = weights_in(std::vector<bool>(graph_.clauses.size(), true));
+    const auto at_first = weights;
+    while (order.size() < std::min(kMostSplit, worlds_)) {
+      weights = weights_in(clauses_in_loops());
+      const auto most = std::ranges::max_element(weights);
+      if (*most == 0) break;
+      order.push_back(most - weights.begin());
+      known_[as_size(order.back())] = true;
+    }
+    const auto split = static_cast<std::ptrdiff_t>(order.size());
+    for (std::size_t variable = 0; variable < worlds_; ++variable) {
+      if (!known_[variable]) order.push_back(static_cast<std::int64_t>(variable));
+    }
+    std::ranges::stable_sort(order.begin() + split, order.end(), std::ranges::greater(),
+                             [&](std::int64_t variable) { return at_first[as_size(variable)]; });
+    return order;
+  }
+
+ private:
+  static constexpr std::size_t kMostSplit = 16;  // more would be too many cases
+
+  std::int64_t open_in(std::size_t clause) const {
+    return std::ranges::count_if(graph_.clauses[clause],
+                                 [&](const auto& edge) { return !known_[as_size(edge.variable)]; });
+  }
+
+  // Leaves are taken away until none is left.
+  std::vector<bool> clauses_in_loops() const {
+    std::vector<bool> stays(graph_.clauses.size(), true), gone = known_;
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      std::vector<int> degrees(gone.size(), 0);
+      for (std::size_t place = 0; place < graph_.clauses.size(); ++place) {
+        if (!stays[place]) continue;
+        for (const auto& edge : graph_.clauses[place]) ++degrees[as_size(edge.variable)];
+      }
+      for (std::size_t variable = 0; variable < gone.size(); ++variable) {
+        if (gone[variable] || degrees[variable] > 1) continue;
+        gone[variable] = changed = true;
+      }
+      for (std::size_t place = 0; place < graph_.clauses.size(); ++place) {
+        const auto left = std::ranges::count_if(graph_.clauses[place],
+                                                [&](const auto& edge) { return !gone[as_size(edge.variable)]; });
+        if (!stays[place] || left > 1) continue;
+        stays[place] = false;
+        changed = true;
+      }
+    }
+    return stays;
+  }
+
+  // By how much each world variable decides of these clauses. One that leaves a single variable open closes no loop, so
+  // that nothing is won by knowing that variable.
+  std::vector<double> weights_in(const std::vector<bool>& clauses) const {
+    std::vector<double> weights(worlds_, 0);
+    for (std::size_t place = 0; place < clauses.size(); ++place) {
+      const auto open = open_in(place);
+      if (!clauses[place] || open < 2) continue;
+      for (const auto& edge : graph_.clauses[place]) {
+        const auto variable = as_size(edge.variable);
+        if (variable < worlds_ && !known_[variable]) weights[variable] += std::exp2(-static_cast<double>(open));
+      }
+    }
+    return weights;
+  }
+
+  const FactorGraph& graph_;
+  std::size_t worlds_;
+  std::vector<bool> known_;
+};
+
 }  // namespace
 
 MessagePaths::MessagePaths(const FactorGraph& graph)
@@ -57,7 +140,6 @@ MessagePaths::MessagePaths(const FactorGraph& graph)
   is_forest_ = std::ranges::find(loops, true) == loops.end();
   least_ = torch::full({clauses_, 1, 1}, kLeastLeft);
   auto filled = torch::ones({edges_, 1}, torch::kBool);
-  std::vector<double> weight(as_size(worlds), 0);  // by how much a variable decides of the formula
   for (std::int64_t place = 0; place < clauses_; ++place) {
     const auto& clause = graph.clauses[as_size(place)];
     if (clause.empty()) throw UsageError("graph: a clause without variables, which no world satisfies");
@@ -67,10 +149,6 @@ MessagePaths::MessagePaths(const FactorGraph& graph)
       const auto domain = variable < worlds ? worlds_.domain(variable) : 2;
       if (values.empty() || static_cast<std::int64_t>(values.size()) >= domain) {
         throw UsageError(fmt::format("graph: clause {} says nothing of variable {}", place, variable));
-      }
-      // A clause of one variable closes no loop, so that nothing is won by knowing that variable.
-      if (variable < worlds && clause.size() > 1) {
-        weight[as_size(variable)] += std::exp2(-static_cast<double>(clause.size()));
       }
       variable_[edge] = variable;
       filled[edge] = false;
@@ -104,9 +182,7 @@ MessagePaths::MessagePaths(const FactorGraph& graph)
       past_domain_[variable].slice(0, worlds_.domain(variable)).fill_(true);
     }
   }
-  order_.resize(as_size(worlds));
-  std::iota(order_.begin(), order_.end(), 0);
-  std::ranges::stable_sort(order_, std::ranges::greater(), [&](auto variable) { return weight[as_size(variable)]; });
+  order_ = SplittingOrder(graph).find();
 }
 
 torch::Tensor MessagePaths::log_weights(const torch::Tensor& beliefs) const {

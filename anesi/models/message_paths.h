@@ -17,7 +17,7 @@ class MessagePaths {
 
   const Space& worlds() const { return worlds_; }
   std::int64_t weights() const { return weights_; }  // of soft clauses
-  // World variables, those in the most and shortest clauses with others first.
+  // World variables: those that break the most loops first, then those in the most and shortest clauses.
   const std::vector<std::int64_t>& order() const { return order_; }
   // Whether no clause is in a loop: then belief propagation is exact.
   bool is_forest() const { return is_forest_; }
