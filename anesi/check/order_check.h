@@ -10,9 +10,9 @@ namespace anesi {
 
 struct OrderCheckOptions {
   int variables = 8, clauses = 16, literals = 3;
-  std::int64_t formulas = 2, steps = 800, beliefs = 100, orders = 6, draws = 10;
+  std::int64_t formulas = 2, steps = 1000, beliefs = 100, orders = 6, draws = 10;
   double learning_rate = 1e-3;
-  AmortizedOptions q{.samples = 128, .variant = Variant::kExplain, .policy = Policy::kBoth, .prediction_weight = 1};
+  AmortizedOptions q{.samples = 128, .variant = Variant::kExplain, .prediction_weight = 1};
 };
 
 // Means over formulas and over beliefs that are uniform between 0 and 1; KL(p(w|y=1,P) || q(w|y=1,P)) in nats.
@@ -23,7 +23,7 @@ struct OrderCheck {
   double seconds = 0;     // of training, a formula
 };
 
-// Trains a q of this architecture for each formula, by joint matching on and off policy. The same seed draws the same
+// Trains a q of this architecture for each formula, by joint matching. The same seed draws the same
 // formulas and beliefs for every architecture.
 OrderCheck check_orders(const std::string& architecture, const std::vector<std::string>& settings,
                         const OrderCheckOptions& options, std::uint64_t seed);
