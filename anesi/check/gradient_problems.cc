@@ -41,7 +41,6 @@ GradientProblem of_binary_variables(std::string name, int variables, bool maximi
                           .sources = {.categoricals = Space::uniform(variables, 2)},
                           .g = of_each_world(std::move(one)),
                           .maximised = maximised,
-                          .order = 0,
                           .start = torch::zeros({variables}, torch::kFloat64),
                           .exact = {}};
   problem.exact = exact_of(problem.sources, problem.g);
@@ -109,15 +108,13 @@ GradientProblem shifted_square() {
 GradientProblem random_max_sat(int variables, int clauses, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto formula = random_formula(variables, clauses, 3, random).clauses();
-  auto problem = of_binary_variables("MAX-SAT", variables, /*maximised=*/true, [formula](Values world) {
+  return of_binary_variables("MAX-SAT", variables, /*maximised=*/true, [formula](Values world) {
     const auto holds = [&](const std::vector<int>& clause) {
       return std::ranges::any_of(
           clause, [&](int literal) { return (world[as_size(std::abs(literal) - 1)] == 1) == (literal > 0); });
     };
     return static_cast<double>(std::ranges::count_if(formula, holds));
   });
-  problem.order = 3;
-  return problem;
 }
 
 GradientProblem grid_path_length(int side) {

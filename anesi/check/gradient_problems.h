@@ -19,8 +19,7 @@ struct GradientProblem {
   Sources sources;
   Outcomes g;
   bool maximised = true;
-  std::int64_t order = 0;  // how many variables act together at most, where that is known; 0: it is not
-  torch::Tensor start;     // double [numbers]
+  torch::Tensor start;                                               // double [numbers]
   std::function<torch::Tensor(const Parameters& parameters)> exact;  // E[g], double [batch], differentiable
 
   Parameters parameters_of(const torch::Tensor& numbers) const;

@@ -78,8 +78,9 @@ OrderCheck check_orders(const std::string& architecture, const std::vector<std::
     const auto generator = seeded(seed + 1);
     FixedDirichlet prior(problem->worlds(), 1);
     const Solved solved(*problem, prior.sample(options.beliefs, generator));
-    found.divergence += solved.divergence(
-        [&](const Context& context, const torch::Tensor& worlds) { return q.explanation->log_prob(context, worlds); });
+    found.divergences.push_back(solved.divergence(
+        [&](const Context& context, const torch::Tensor& worlds) { return q.explanation->log_prob(context, worlds); }));
+    found.divergence += found.divergences.back();
     found.satisfied += solved.satisfied(*q.explanation, options.draws, generator);
     auto* const any = dynamic_cast<SetModel*>(q.explanation.get());
     if (any == nullptr) found.any_order = std::numeric_limits<double>::quiet_NaN();

@@ -17,10 +17,11 @@ struct OrderCheckOptions {
 
 // Means over formulas and over beliefs that are uniform between 0 and 1; KL(p(w|y=1,P) || q(w|y=1,P)) in nats.
 struct OrderCheck {
-  double divergence = 0;  // in the model's own order
-  double any_order = 0;   // in orders drawn at random; not a number where a model knows only its own
-  double satisfied = 0;   // share of the worlds it draws
-  double seconds = 0;     // of training, a formula
+  double divergence = 0;                 // in the model's own order
+  std::vector<double> divergences = {};  // of each formula
+  double any_order = 0;                  // in orders drawn at random; not a number where a model knows only its own
+  double satisfied = 0;                  // share of the worlds it draws
+  double seconds = 0;                    // of training, a formula
 };
 
 // Trains a q of this architecture for each formula, by joint matching. The same seed draws the same

@@ -38,7 +38,7 @@ struct BenchFlags {
   std::vector<std::int64_t> digits;
   double seconds = 2;
   std::string svg;
-  std::int64_t trainings = 20;
+  std::optional<std::int64_t> trainings;
 };
 
 // Random images with labels that are sums of nothing in particular: enough to time with.
@@ -184,11 +184,11 @@ void bench(const BenchFlags& flags) {
   flags.common.context();
   if (flags.name == "inference") return bench_inference(flags.digits, flags.seconds, flags.common.json, flags.svg);
   if (flags.name == "grid") return bench_grid(flags.seconds, flags.common.json);
-  if (flags.name == "gradients") return bench_gradients(flags.trainings, flags.common.json, flags.svg);
+  if (flags.name == "gradients") return bench_gradients(flags.trainings.value_or(20), flags.common.json, flags.svg);
   if (flags.name == "divergences") return bench_divergences(flags.common.json, flags.svg);
   if (!flags.svg.empty()) throw UsageError("--svg draws `anesi bench inference`, `gradients` or `divergences`");
   if (flags.name == "discover") return bench_discover(flags.common.json);
-  if (flags.name == "orders") return bench_orders(flags.common.json);
+  if (flags.name == "orders") return bench_orders(flags.trainings.value_or(2), flags.common.json);
   if (flags.name == "formulas") return bench_formulas(flags.common.json);
   if (flags.name == "markov") return bench_markov(flags.common.json);
   if (flags.name == "priors") return bench_priors(flags.common.json);
@@ -236,7 +236,10 @@ void add_bench(CLI::App& app, int&) {
       ->check(CLI::ExistingFile);
   command->add_option("--python", flags->python, "the Python that has torch");
   command->add_option("--svg", flags->svg, "draw `anesi bench inference`, `gradients` or `divergences` into this file");
-  command->add_option("--trainings", flags->trainings, "of each estimator in `anesi bench gradients` (default 20)")
+  command
+      ->add_option("--trainings", flags->trainings,
+                   "of each estimator in `anesi bench gradients` (default 20), of each model in `anesi bench orders` "
+                   "(default 2)")
       ->check(CLI::Range(2, 1000));
   flags->common.add_to(*command);
   command->footer(

@@ -12,6 +12,7 @@
 #include "anesi/formula/formula.h"
 #include "anesi/formula/weighted_beliefs.h"
 #include "anesi/io/files.h"
+#include "anesi/options/value_named.h"
 
 namespace anesi::cli {
 namespace {
@@ -26,15 +27,6 @@ struct FlowFlags {
   std::int64_t learn = 0;
   std::uint64_t seed = 0;
 };
-
-template <NamedEnum Enum>
-Enum chosen(const std::string& name) {
-  Enum value{};
-  OptionTable table;
-  table.add("value", value, "");
-  table.set("value", name);
-  return value;
-}
 
 // The variables that worlds are made of, in ascending order.
 std::vector<int> variables_of(const Encoding& encoding) {
@@ -97,18 +89,6 @@ FlowWords words_of(const Encoding& encoding, const Names& names, FormulaAs as) {
   return words;
 }
 
-// By trajectory balance, from nothing but p(w|P).
-Flow learned_flow(const std::shared_ptr<const FlowNetwork>& network, const torch::Tensor& belief,
-                  const FlowFlags& flags) {
-  FlowPolicy policy(network);
-  const FlowLearningOptions options{.backward = chosen<BackwardKind>(flags.backward), .steps = flags.learn};
-  learn_flow(policy, always(belief), options, flags.seed);
-  const torch::NoGradGuard no_gradients;
-  const auto forward = policy.forward_policy(belief.unsqueeze(0)).exp().contiguous();
-  const auto* const first = forward.const_data_ptr<double>();
-  return flow_of_policy(*network, {first, first + forward.numel()});
-}
-
 // How far one flow is from another, relative to it, at outputs and worlds: there all flows of the same rewards agree.
 double largest_difference(const FlowNetwork& network, const Flow& flow, const Flow& exact) {
   double largest = 0;
@@ -159,7 +139,7 @@ void show_flow(const FlowFlags& flags) {
     throw UsageError(fmt::format("{}: not a formula in DIMACS (.cnf)", flags.file));
   }
   auto formula = read_dimacs(flags.file);
-  const FormulaOptions options{.as = chosen<FormulaAs>(flags.as)};
+  const FormulaOptions options{.as = value_named<FormulaAs>("--as", flags.as)};
   const auto encoding = encoded(formula, options).encoding();
   const auto variables = variables_of(encoding);
   if (variables.size() > kMostVariables) {
@@ -169,9 +149,12 @@ void show_flow(const FlowFlags& flags) {
   weigh(formula, variables, flags.beliefs);
   const auto problem = formula_problem(formula, options);
   const auto belief = weighted_beliefs(encoding, problem->worlds(), formula).beliefs[0];
-  const auto network = std::make_shared<const FlowNetwork>(make_flow_network(*problem, chosen<FlowView>(flags.view)));
+  const auto network =
+      std::make_shared<const FlowNetwork>(make_flow_network(*problem, value_named<FlowView>("--view", flags.view)));
   const auto exact = exact_flow(*network, world_beliefs(belief, problem->worlds()));
-  const auto flow = flags.learn > 0 ? learned_flow(network, belief, flags) : exact;
+  const FlowLearningOptions learning{.backward = value_named<BackwardKind>("--backward", flags.backward),
+                                     .steps = flags.learn};
+  const auto flow = flags.learn > 0 ? learned_flow(network, belief, learning, flags.seed) : exact;
   auto words = words_of(encoding, Names(variables, flags.names), options.as);
   words.title = fmt::format("{}: {}", std::filesystem::path(flags.file).filename().string(), flags.view);
   const auto picture = flags.svg.empty() ? std::string() : draw_flow(*network, flow, words);

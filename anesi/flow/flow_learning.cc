@@ -120,6 +120,16 @@ void learn_flow(FlowPolicy& policy, const DrawBeliefs& draw, const FlowLearningO
   optimizer.zero_gradients();
 }
 
+Flow learned_flow(const std::shared_ptr<const FlowNetwork>& network, const torch::Tensor& belief,
+                  const FlowLearningOptions& options, std::uint64_t seed, const FlowProgress& progress) {
+  FlowPolicy policy(network);
+  learn_flow(policy, always(belief), options, seed, progress);
+  const torch::NoGradGuard no_gradients;
+  const auto forward = policy.forward_policy(belief.unsqueeze(0)).exp().contiguous();
+  const auto* const first = forward.const_data_ptr<double>();
+  return flow_of_policy(*network, {first, first + forward.numel()});
+}
+
 FlowDivergences flow_divergences(FlowPolicy& policy, const torch::Tensor& beliefs) {
   const auto log_q = policy.end_log_probs(policy.forward_policy(beliefs)), log_p = policy.log_rewards(beliefs);
   const auto ratio = log_p - log_q;

@@ -7,6 +7,7 @@
 #include <array>
 #include <functional>
 
+#include "anesi/flow/exact_flow.h"
 #include "anesi/flow/flow_policy.h"
 #include "anesi/options/option_table.h"
 
@@ -51,6 +52,10 @@ DrawBeliefs always(const torch::Tensor& belief);
 using FlowProgress = std::function<void(std::int64_t step)>;
 void learn_flow(FlowPolicy& policy, const DrawBeliefs& draw, const FlowLearningOptions& options, std::uint64_t seed,
                 const FlowProgress& progress = {});
+
+// The flow of one belief, [worlds, domain], as a table learns it.
+Flow learned_flow(const std::shared_ptr<const FlowNetwork>& network, const torch::Tensor& belief,
+                  const FlowLearningOptions& options, std::uint64_t seed, const FlowProgress& progress = {});
 
 // KL(p||q) and KL(q||p) in nats, exactly, each [rows].
 struct FlowDivergences {

@@ -45,6 +45,21 @@ torch::Tensor normalised(const torch::Tensor& log_weights) {
   return torch::where(total.isneginf(), torch::zeros_like(log_weights), (log_weights - total).exp());
 }
 
+// Throws UsageError where rows are not of a space; kUnset leaves a variable open, kNone ends an output.
+void check_rows(const torch::Tensor& rows, std::int64_t batch, const Space& space, const char* name) {
+  const auto variables = space.variables();
+  if (rows.scalar_type() != torch::kInt64 || rows.dim() != 2 || rows.size(0) != batch || rows.size(1) != variables) {
+    throw UsageError(fmt::format("{}: int64 [{}, {}] is expected, not {} [{}]", name, batch, variables,
+                                 torch::toString(rows.scalar_type()), fmt::join(rows.sizes(), ", ")));
+  }
+  const auto past = rows >= torch::tensor(space.domains(), torch::kInt64);
+  const auto wrong = past.logical_or(rows < std::min(kNone, kUnset)).nonzero();
+  if (wrong.size(0) == 0) return;
+  const auto row = wrong[0][0].item<std::int64_t>(), variable = wrong[0][1].item<std::int64_t>();
+  throw UsageError(fmt::format("{}: row {} has {} at variable {}, which has the values 0 to {}", name, row,
+                               rows[row][variable].item<std::int64_t>(), variable, space.domain(variable) - 1));
+}
+
 }  // namespace
 
 Predictor::Predictor(Parts parts) : parts_(std::move(parts)) {
@@ -235,6 +250,7 @@ torch::Tensor Predictor::most_probable_worlds(const torch::Tensor& beliefs, cons
                                               const torch::Tensor& given, std::int64_t beam) const {
   const torch::NoGradGuard no_gradients;
   check_beliefs(beliefs, problem().worlds());
+  check_rows(outputs, beliefs.size(0), problem().outputs(), "outputs");
   torch::Tensor worlds, impossible;
   if (!parts_.model.explanation) {
     const auto found = anesi::most_probable_worlds(problem(), beliefs, outputs, options().limits, given);
@@ -280,6 +296,7 @@ std::vector<RecordedStep> Predictor::record(const torch::Tensor& belief, Values 
 torch::Tensor Predictor::marginals(const torch::Tensor& beliefs, const torch::Tensor& outputs,
                                    const torch::Tensor& given) const {
   check_beliefs(beliefs, problem().worlds());
+  check_rows(outputs, beliefs.size(0), problem().outputs(), "outputs");
   auto& prediction = *parts_.model.prediction;
   if (prediction.multilinear()) {
     // P_i(v) times the derivative of log q by it, because q is linear in each P_i.
@@ -303,6 +320,7 @@ torch::Tensor Predictor::sample(const torch::Tensor& beliefs, const torch::Tenso
                                 const at::Generator& generator, const torch::Tensor& given) const {
   const torch::NoGradGuard no_gradients;
   check_beliefs(beliefs, problem().worlds());
+  check_rows(outputs, beliefs.size(0), problem().outputs(), "outputs");
   const auto batch = beliefs.size(0);
   const auto repeated = [&](const torch::Tensor& rows) { return rows.repeat_interleave(count, 0); };
   const auto many = repeated(beliefs), wanted = repeated(outputs);
@@ -334,6 +352,8 @@ Conditioned Predictor::condition(const torch::Tensor& beliefs, const Evidence& e
   const torch::NoGradGuard no_gradients;
   check_beliefs(beliefs, problem().worlds());
   const bool knows_worlds = evidence.worlds.defined(), knows_output = evidence.outputs.defined();
+  if (knows_worlds) check_rows(evidence.worlds, beliefs.size(0), problem().worlds(), "worlds");
+  if (knows_output) check_rows(evidence.outputs, beliefs.size(0), problem().outputs(), "outputs");
   const auto believed = knows_worlds ? clamped(beliefs, evidence.worlds) : beliefs;
   Conditioned result;
   result.log_prob =

@@ -9,6 +9,7 @@
 #include "anesi/data/grouped_digits.h"
 #include "anesi/data/procedural_digits.h"
 #include "anesi/run/training.h"
+#include "anesi/testing/stop_after.h"
 
 namespace anesi::toys {
 
@@ -43,12 +44,6 @@ struct SmallTraining {
   Task task;
   Splits data;
   std::unique_ptr<Training> training;
-};
-
-struct StopAfter final : TrainingObserver {
-  explicit StopAfter(std::int64_t allowed) : steps(allowed) {}
-  bool should_stop() override { return --steps <= 0; }
-  std::int64_t steps;
 };
 
 struct Recorder final : TrainingObserver {

@@ -176,6 +176,7 @@ void KindsStartPhase::load_state(const NamedTensors& state) {
   optimizer_.reset();
   order_key_ = -1;
   fitting_ = false;
+  loss_ = best_loss_ = 0;
   if (state.empty()) return;
   kinds_ = state.at("kinds");
   likeness_ = state.at("likeness");

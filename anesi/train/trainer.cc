@@ -1,5 +1,7 @@
 #include "anesi/train/trainer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <set>
@@ -23,6 +25,9 @@ class Stopwatch {
   double& seconds_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
+
+// How many tensors a state has besides this one.
+constexpr const char* kEntries = "entries";
 
 // Where training stands, "at.NAME" in a state, and what phases remember, "phase.NAME.…".
 std::string standing_at(const Phase& phase) { return "at." + phase.name(); }
@@ -114,6 +119,7 @@ NamedTensors Trainer::state() const {
     state[standing_at(*phases_.back())] = torch::tensor(phases_.back()->steps());
   }
   for (const auto& phase : phases_) add_with_prefix(state, remembered_by(*phase), phase->state());
+  state[kEntries] = torch::tensor(static_cast<std::int64_t>(state.size()));
   return copied(std::move(state));
 }
 
@@ -127,6 +133,11 @@ void Trainer::load_state(const NamedTensors& state) {
     if (state.contains(standing_at(*phases_[place]))) at = place;
   }
   if (standing.size() != 1 || !at) throw Error("checkpoint: it stands at a phase that this training does not have");
+  // Earlier versions did not count; later ones may add what is passed over here.
+  if (const auto entries = state.find(kEntries); entries != state.end()) {
+    const auto lost = entries->second.item<std::int64_t>() - static_cast<std::int64_t>(state.size() - 1);
+    if (lost > 0) throw Error(fmt::format("checkpoint: it is not whole, {} of its tensors are missing", lost));
+  }
   const auto sums = state.at("sums");
   if (sums.numel() != 5) throw Error("checkpoint: written by another version of this program");
   if (const auto grown = state.find("grown"); grown != state.end()) {

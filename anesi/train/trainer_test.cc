@@ -22,71 +22,7 @@
 namespace anesi {
 namespace {
 
-using toys::message_of;
-
-// Looks at a number. The dropout makes what it learns depend on torch's own generator.
-class Sensor final : public Perception {
- public:
-  explicit Sensor(double dropout = 0.1)
-      : layers_(
-            register_module("layers", torch::nn::Sequential(torch::nn::Linear(1, 16), torch::nn::Tanh(),
-                                                            torch::nn::Dropout(dropout), torch::nn::Linear(16, 3)))) {}
-  torch::Tensor forward(const torch::Tensor& inputs) override {
-    return layers_->forward(inputs.unsqueeze(-1)).softmax(-1);
-  }
-  bool separable() const override { return true; }
-
- private:
-  torch::nn::Sequential layers_;
-};
-
-// Worlds of two variables of three values; inputs are those values, a little blurred, and labels are sums.
-std::shared_ptr<const Examples> blurred_sums(std::int64_t count, std::uint64_t seed) {
-  const auto worlds = torch::randint(3, {count, 2}, seeded(seed), torch::kInt64);
-  const auto inputs = worlds.to(torch::kFloat32) + 0.1 * torch::randn({count, 2}, seeded(seed + 1));
-  return tensor_examples(inputs, worlds.sum(1, /*keepdim=*/true), worlds);
-}
-
-// What is trained, and how.
-struct Plan {
-  std::string name;
-  TrainOptions train = {.epochs = 2, .batch = 4};
-  QOptions q = {.pretrain = 3};
-  RefineOptions refine = {};
-  std::string prior = "fixed";
-  std::uint64_t seed = 3;
-  std::string architecture = "mlp";
-  std::vector<std::string> settings = {"layers=1", "width=8"};
-
-  friend void PrintTo(const Plan& plan, std::ostream* out) { *out << plan.name; }
-};
-
-struct Tiny {
-  explicit Tiny(const Plan& plan = {})
-      : learner(
-            toys::sum_of_two(), [] { return std::make_shared<Sensor>(); }, blurred_sums(12, 1), plan.seed) {
-    PriorOptions common;
-    common.fit.window = 20;
-    auto prior = priors().find(plan.prior).choose()->make(learner.problem->worlds(), common);
-    const auto q = [&] {
-      const SeededWeights weights(plan.seed + 1);
-      return make_model(*learner.problem, plan.architecture, /*explain=*/false, plan.settings);
-    }();
-    learner.learn_through(q, {.samples = 8}, std::move(prior));
-    trainer = std::make_unique<Trainer>(learner, usual_phases(learner, plan.train, plan.q, plan.refine));
-  }
-  Tiny(const Tiny&) = delete;  // phases refer to the learner
-  Tiny& operator=(const Tiny&) = delete;
-
-  Learner learner;
-  std::unique_ptr<Trainer> trainer;
-};
-
-struct StopAfterSteps final : TrainingObserver {
-  explicit StopAfterSteps(std::int64_t allowed) : steps(allowed) {}
-  bool should_stop() override { return --steps <= 0; }
-  std::int64_t steps;
-};
+using namespace toys;
 
 // Which phases there were, and how many steps each had.
 struct PhaseRecorder final : TrainingObserver {
@@ -106,17 +42,6 @@ struct PhaseRecorder final : TrainingObserver {
   std::vector<Progress> reports;
   std::int64_t steps = 0, evaluations = 0;
 };
-
-// All but how long it took.
-bool same_state(NamedTensors one, NamedTensors other) {
-  for (auto* state : {&one, &other}) state->at("sums") = state->at("sums").slice(0, 0, 4);
-  if (one.size() != other.size()) return false;
-  for (const auto& [name, tensor] : one) {
-    const auto place = other.find(name);
-    if (place == other.end() || !torch::equal(tensor, place->second)) return false;
-  }
-  return true;
-}
 
 TEST(TrainerOfALambda, LearnsWhatLabelsOnlyAddUp) {
   Learner learner(
@@ -155,61 +80,6 @@ TEST(TrainerOfALambda, SameSeedSameWeights) {
   EXPECT_FALSE(same_state(one, end_of(4)));
 }
 
-Plan every_phase() {
-  Plan plan{.name = "every_phase"};
-  plan.train.starts = 3;
-  plan.train.start_steps = 8;
-  plan.train.smoothing = 0.1;
-  plan.train.entropy = 0.01;
-  plan.train.weight_decay = 0.01;
-  plan.q.joint_lr = 0.002;
-  plan.refine.epochs = 2;
-  plan.refine.batch = 8;
-  plan.refine.members = 2;
-  plan.refine.q_steps = 3;
-  return plan;
-}
-
-Plan fitted_prior() {
-  auto plan = every_phase();
-  plan.name = "fitted_prior";
-  plan.prior = "fitted";
-  plan.q.every = 2;
-  plan.q.joint_lr = 0;
-  plan.refine.average = 0.9;
-  plan.refine.fresh = false;
-  return plan;
-}
-
-// No start explains labels well enough, so all of them are made and the best is taken.
-Plan impatient() {
-  Plan plan{.name = "impatient"};
-  plan.seed = 5;  // of which the last start is not the best
-  plan.q.frozen = true;
-  plan.refine.epochs = 1;
-  plan.refine.batch = 8;
-  plan.refine.restarts = 2;
-  plan.refine.restart_gap = 1e-9;
-  return plan;
-}
-
-// From kinds, and then twice through q and its soft explanations.
-Plan in_rounds() {
-  Plan plan{.name = "in_rounds"};
-  plan.architecture = "transducer";
-  plan.settings = {"states=3"};
-  plan.prior = "certain";
-  plan.q.frozen = true;
-  plan.train.start = StartFrom::kKinds;
-  plan.train.kinds_start = {.kinds = 4, .components = 1, .tables = 2, .tries = 2, .passes = 3, .batch = 6, .epochs = 2};
-  plan.refine.labels = LabelsBy::kMarginals;
-  plan.refine.rounds = 2;
-  plan.refine.epochs = 2;
-  plan.refine.batch = 8;
-  plan.refine.members = 2;
-  return plan;
-}
-
 class EveryTraining : public testing::TestWithParam<Plan> {};
 
 // Stopped after any of its steps, among them the last of each phase, and taken up from its state by another process.
@@ -221,7 +91,7 @@ TEST_P(EveryTraining, ResumesBitForBitWhereverItStopped) {
   TrainingObserver nobody;
   for (std::int64_t steps = 1; steps < recorder.steps; ++steps) {
     Tiny first(GetParam());
-    StopAfterSteps stop(steps);
+    StopAfter stop(steps);
     EXPECT_FALSE(first.trainer->run(stop));
     const auto state = first.trainer->state();  // with the state of torch's own generator, of which there is one
     Tiny second(GetParam());
@@ -316,7 +186,7 @@ TEST(TrainerOfALambda, TwoPhasesOfOneNameAreAnError) {
 
 TEST(TrainerOfALambda, ACheckpointOfAnotherTrainingIsRefused) {
   Tiny tiny;
-  StopAfterSteps stop(5);
+  StopAfter stop(5);
   tiny.trainer->run(stop);
   const auto state = tiny.trainer->state();
   const auto loaded = [&](const std::function<void(NamedTensors&)>& change) {
@@ -344,7 +214,7 @@ TEST(TrainerOfALambda, ACheckpointOfAnotherTrainingIsRefused) {
             "configuration");
   // One that stands at a phase which this training has not, though another has.
   Tiny refined(every_phase());
-  StopAfterSteps within_starts(6);
+  StopAfter within_starts(6);
   refined.trainer->run(within_starts);
   EXPECT_EQ(message_of([&] { Tiny().trainer->load_state(refined.trainer->state()); }), unknown);
 }
@@ -358,7 +228,7 @@ TEST(TrainerOfALambda, NewsOfOnePhaseBreakNoOther) {
   const auto end = straight.trainer->state();
   for (const std::int64_t steps : {2, 7, 29, 36, 47}) {  // in each of the phases
     Tiny first(plan);
-    StopAfterSteps stop(steps);
+    StopAfter stop(steps);
     first.trainer->run(stop);
     auto state = first.trainer->state();
     state["phase.q.news"] = torch::tensor(1);
@@ -419,7 +289,7 @@ TEST(TrainerOfALambda, APhaseOfOnesOwnRunsAmongTheOthers) {
   TrainingObserver nobody;
   for (std::int64_t steps = 1; steps < recorder.steps; ++steps) {
     Gambler first;
-    StopAfterSteps stop(steps);
+    StopAfter stop(steps);
     first.trainer->run(stop);
     const auto state = first.trainer->state();
     Gambler second;

@@ -21,7 +21,7 @@ if torch.__version__.split("+")[0] != _built.TORCH:
         f" pip install torch=={_built.TORCH}, or install anesi again"
     )
 
-from anesi import markov, tasks  # noqa: E402
+from anesi import flow, markov, tasks  # noqa: E402
 from anesi.answers import Explanation, MostProbable, Prediction  # noqa: E402
 from anesi.checks import Certificate, Check, Exploits  # noqa: E402
 from anesi.estimator import Estimator  # noqa: E402
@@ -47,6 +47,7 @@ __all__ = [
     "MostProbable",
     "Prediction",
     "Run",
+    "flow",
     "load",
     "markov",
     "refine",

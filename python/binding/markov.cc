@@ -8,6 +8,7 @@
 #include "anesi/core/error.h"
 #include "anesi/core/seeded.h"
 #include "anesi/formula/markov_logic.h"
+#include "anesi/options/value_named.h"
 #include "anesi/predict/soft_count.h"
 #include "anesi/train/fit_weights.h"
 #include "anesi/train/formula_training.h"
@@ -56,11 +57,8 @@ std::shared_ptr<Markov> make_markov(const std::optional<std::string>& path, cons
 py::dict fit_markov(const Markov& markov, const torch::Tensor& worlds, const std::optional<torch::Tensor>& beliefs,
                     const std::string& by, std::int64_t samples, double deviation, bool tied, std::uint64_t seed) {
   using namespace py::literals;
-  FitOptions options{.samples = samples, .deviation = deviation, .tied = tied};
-  constexpr auto kNames = names_of(PartitionBy{});
-  const auto* const name = std::ranges::find(kNames, by);
-  if (name == kNames.end()) throw UsageError(fmt::format("by: {} is expected, not {}", fmt::join(kNames, ", "), by));
-  options.by = static_cast<PartitionBy>(name - kNames.begin());
+  const FitOptions options{
+      .by = value_named<PartitionBy>("by", by), .samples = samples, .deviation = deviation, .tied = tied};
   FittedWeights fitted;
   {
     const py::gil_scoped_release release;

@@ -14,10 +14,12 @@
 #include "anesi/exact/cnf.h"
 #include "anesi/exact/enumerate.h"
 #include "anesi/formula/formula.h"
+#include "anesi/options/value_named.h"
 #include "anesi/perception/pooled_relu.h"
 #include "anesi/run/load_run.h"
 #include "core.h"
 #include "estimator.h"
+#include "flow.h"
 #include "labels.h"
 #include "markov.h"
 #include "python_function.h"
@@ -127,14 +129,7 @@ std::unique_ptr<Core> make_core(const py::object& ask, const std::vector<std::in
 
 FormulaOptions formula_options(const std::string& as, const std::vector<int>& outputs, const std::vector<int>& told,
                                double seconds) {
-  FormulaOptions options{.outputs = outputs, .told = told, .seconds = seconds};
-  constexpr auto kNames = names_of(FormulaAs{});
-  const auto* const name = std::ranges::find(kNames, as);
-  if (name == kNames.end()) {
-    throw UsageError(fmt::format("as_: {} is expected, not {}", fmt::join(kNames, ", "), as));
-  }
-  options.as = static_cast<FormulaAs>(name - kNames.begin());
-  return options;
+  return {.as = value_named<FormulaAs>("as_", as), .outputs = outputs, .told = told, .seconds = seconds};
 }
 
 // A formula as knowledge: from a file, or from clauses as text in DIMACS.
@@ -490,6 +485,7 @@ PYBIND11_MODULE(_core, module) {
   python::bind_core(module);
   python::bind_tasks(module);
   python::bind_runs(module);
+  python::bind_flow(module);
   python::bind_markov(module);
   python::bind_estimators(module);
   module.def("lenet", &python::lenet, py::call_guard<py::gil_scoped_release>());
