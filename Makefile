@@ -12,7 +12,7 @@ NINJA_FLAGS := $(if $(MAKE_TERMOUT),,--quiet)
 # The last resort for find_package(Torch): whatever CMAKE_PREFIX_PATH already says comes first.
 TORCH = $(PYTHON) -c 'import torch; print(torch.utils.cmake_prefix_path)' 2>/dev/null
 
-.PHONY: build run test bench format format-check tidy separate debug asan clean help always
+.PHONY: build run test bench format format-check tidy separate debug asan tsan clean help always
 .DEFAULT_GOAL := build
 
 build: build/release/build.ninja  ## build the program, build/release/anesi (the default)
@@ -34,6 +34,10 @@ debug: build/debug/build.ninja  ## build everything with assertions into build/d
 asan: build/asan/build.ninja  ## run the quick tests under the address and undefined-behaviour sanitizers
 	@cmake --build --preset asan -- $(NINJA_FLAGS)
 	@ctest --preset asan -j2 -LE slow $(ARGS)
+
+tsan: build/tsan/build.ninja  ## run the quick tests under the thread sanitizer
+	@cmake --build --preset tsan -- $(NINJA_FLAGS)
+	@ctest --preset tsan -j2 -LE slow $(ARGS)
 
 format:  ## lay out the sources with clang-format
 	@clang-format -i $(SOURCES)
