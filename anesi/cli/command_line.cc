@@ -8,6 +8,7 @@
 
 #include "anesi/cli/command.h"
 #include "anesi/core/build.h"
+#include "anesi/core/shared_cores.h"
 
 namespace anesi {
 namespace {
@@ -68,6 +69,7 @@ int run(int argc, char** argv) {
 
 int run_command_line(int argc, char** argv) {
   keep_freed_memory();
+  const SharedCores shared_cores;
   try {
     return run(argc, argv);
   } catch (const UsageError& error) {

@@ -1,0 +1,152 @@
+#include "anesi/core/shared_cores.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <signal.h>
+#include <torch/utils.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+namespace anesi {
+namespace {
+
+constexpr auto kBetweenLooks = std::chrono::milliseconds(100);
+// Parts of the time in which threads stand in line, all together. Beside one busy process it is 0.7 to 1, beside some
+// that only take what is left over 0.05.
+constexpr double kCrowded = 0.35, kAlone = 0.15;
+constexpr double kNews = 0.5;          // weight of the last look among all
+constexpr double kQuietSeconds = 1.5;  // before waiting in a loop is taken up again
+
+// Libgomp's entry to a parallel region; its interface is part of what compilers rely on.
+using GompParallel = void (*)(void (*body)(void*), void* data, unsigned threads, unsigned flags);
+
+GompParallel gomp_parallel() { return reinterpret_cast<GompParallel>(dlsym(RTLD_DEFAULT, "GOMP_parallel")); }
+
+// Seconds that all threads of this process have stood in line; none where the system does not tell.
+std::optional<double> seconds_in_line() {
+  std::error_code error;
+  double total = 0;
+  bool told = false;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) {
+    std::ifstream file(task.path() / "schedstat");
+    double running = 0, in_line = 0;
+    if (!(file >> running >> in_line)) continue;  // it has ended meanwhile
+    total += in_line / 1e9;
+    told = true;
+  }
+  return told && !error ? std::optional(total) : std::nullopt;
+}
+
+unsigned cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof(set), &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set))
+                                                      : std::thread::hardware_concurrency();
+}
+
+// Signals are for the threads that work.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+bool Crowding::observe(double in_line, double passed) {
+  share_ += kNews * (in_line / passed - share_);
+  quiet_ = share_ < kAlone ? quiet_ + passed : 0;
+  if (share_ > kCrowded) crowded_ = true;
+  if (quiet_ >= kQuietSeconds) crowded_ = false;
+  return crowded_;
+}
+
+// A parallel region, with just so many threads that all together are more than there are cores.
+class SharedCores::Sleepers {
+ public:
+  explicit Sleepers(GompParallel parallel) {
+    const auto working = static_cast<unsigned>(std::max(1, torch::get_num_threads()));
+    const auto enough = std::max(2U, cores() + 2 - std::min(cores(), working));
+    thread_ = std::thread([this, parallel, enough] {
+      parallel([](void* self) { static_cast<Sleepers*>(self)->sleep(); }, this, enough, 0);
+    });
+  }
+  ~Sleepers() {
+    {
+      const std::lock_guard lock(mutex_);
+      awake_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+  }
+  Sleepers(const Sleepers&) = delete;
+  Sleepers& operator=(const Sleepers&) = delete;
+
+ private:
+  void sleep() {
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, [this] { return awake_; });
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool awake_ = false;
+  std::thread thread_;
+};
+
+SharedCores::SharedCores() {
+  const bool told = std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr;
+  if (told || gomp_parallel() == nullptr || !seconds_in_line()) return;
+  const SignalsBlocked blocked;
+  watcher_ = std::thread([this] { watch(); });
+}
+
+SharedCores::~SharedCores() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  stopped_.notify_all();
+  if (watcher_.joinable()) watcher_.join();
+}
+
+bool SharedCores::give_way() const {
+  const std::lock_guard lock(mutex_);
+  return sleepers_ != nullptr;
+}
+
+void SharedCores::watch() {
+  using Clock = std::chrono::steady_clock;
+  Crowding crowding;
+  auto before = seconds_in_line();
+  auto then = Clock::now();
+  std::unique_lock lock(mutex_);
+  while (!stopped_.wait_for(lock, kBetweenLooks, [this] { return stopping_; })) {
+    const auto in_line = seconds_in_line();
+    const auto now = Clock::now();
+    if (!in_line || !before) continue;
+    // Threads that ended take their time with them.
+    const auto crowded =
+        crowding.observe(std::max(0.0, *in_line - *before), std::chrono::duration<double>(now - then).count());
+    before = in_line;
+    then = now;
+    if (crowded && !sleepers_ && torch::get_num_threads() > 1) sleepers_ = std::make_unique<Sleepers>(gomp_parallel());
+    if (!crowded) sleepers_.reset();
+  }
+  sleepers_.reset();
+}
+
+}  // namespace anesi
