@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""What goes wrong on the command line: nothing is lost, and one line says what it was.
+
+    tests/cli_faults_test.py build/release/anesi [unittest arguments]
+"""
+
+import json
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from program import PROGRAM, TINY, ProgramTest, write_digits, write_idx
+
+
+class Faults(ProgramTest):
+    def test_interrupt_saves_and_resume_goes_on_bit_for_bit(self):
+        long = ["train", "mnist-add", "--set", "task.digits=1", "--set", "q.pretrain=50", "--set", "train.epochs=120",
+                "--set", "train.batch=4", "--set", "train.evaluate_every=60"]
+        straight = self.call(*long, "--out", "straight")
+        self.assertEqual(straight.returncode, 0, straight.stderr)
+        with subprocess.Popen([PROGRAM, *long, "--out", "stopped"], env=self.environment(), cwd=self.folder,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+            log = self.folder / "stopped/log.jsonl"
+            for _ in range(6000):  # until q is trained
+                if log.exists() or process.poll() is not None:
+                    break
+                time.sleep(0.02)
+            self.assertTrue(log.exists())
+            time.sleep(0.1)
+            process.send_signal(signal.SIGINT)
+            message = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 130, message)
+        self.assertIn("--resume", message)
+        self.assertFalse((self.folder / "stopped/model").exists())
+        self.refused(1, "there is no saved model here", "eval", "stopped")
+        resumed = self.call("train", "--resume", "stopped")
+        self.assertEqual(resumed.returncode, 0, resumed.stderr)
+        same = [(self.folder / name / "model/weights.safetensors").read_bytes() for name in ("straight", "stopped")]
+        self.assertEqual(same[0], same[1])
+
+    def test_other_data_than_the_runs_are_named(self):
+        write_digits(self.folder / "elsewhere", train=160)
+        told = self.call("eval", self.run_directory, "--json", data=self.folder / "elsewhere")
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertIn("not the data of this run", told.stderr)
+        self.assertIn("elsewhere", json.loads(told.stdout)["data"])
+        self.assertNotIn("not the data", self.call("eval", self.run_directory).stderr)
+
+    def broken(self, name, change, pattern):
+        directory = self.folder / name
+        shutil.copytree(self.data, directory)
+        change(directory)
+        self.refused(1, pattern, "train", "mnist-add", *TINY, "--out", f"run-{name}", data=directory)
+        shutil.rmtree(directory)
+
+    def test_bad_data_is_named(self):
+        images, labels = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
+        self.broken("missing", lambda d: (d / labels).unlink(), labels)
+        self.broken("empty", lambda d: (d / images).write_bytes(b""), images + ".*empty")
+        self.broken("cut", lambda d: (d / images).write_bytes((d / images).read_bytes()[:5000]), images + ".*cut short")
+        self.broken("corrupt", lambda d: (d / images).write_bytes(b"\xff" * 5000), images)
+        self.broken("twelve", lambda d: write_idx(d / labels, (120,), [3] * 7 + [12] + [3] * 112), "label 12 at position 7")
+        self.broken("fewer", lambda d: write_idx(d / labels, (119,), [3] * 119), "119 labels for 120 images")
+        self.refused(1, "too few", "train", "mnist-add", "--set", "task.digits=300", "--out", "toofew")
+        self.assertFalse((self.folder / "toofew").exists(), "a failed start must not occupy the directory")
+
+    def test_resume_refuses_other_data(self):
+        self.assertEqual(self.call("train", "mnist-add", *TINY, "--out", "other").returncode, 0)
+        write_digits(self.folder / "more", train=160)
+        self.refused(1, "not those that the run was started on", "train", "--resume", "other", data=self.folder / "more")
+
+    def test_one_directory_holds_one_run(self):
+        before = (self.run_directory / "model/weights.safetensors").read_bytes()
+        self.refused(1, "holds a run already", "train", "mnist-add", *TINY, "--out", self.run_directory)
+        self.assertEqual(before, (self.run_directory / "model/weights.safetensors").read_bytes())
+
+    def test_two_runs_at_once_into_one_directory(self):
+        long = ["train", "mnist-add", "--set", "task.digits=1", "--set", "q.pretrain=100000", "--out", "busy"]
+        with subprocess.Popen([PROGRAM, *long], env=self.environment(), cwd=self.folder, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as process:
+            for _ in range(600):
+                if (self.folder / "busy/config.toml").exists():
+                    break
+                time.sleep(0.05)
+            self.refused(1, "another run is writing here", "train", "--resume", "busy")
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(timeout=60), 130)
+
+    def test_a_checkpoint_cut_in_half_is_refused_and_kept(self):
+        shutil.copytree(self.run_directory, self.folder / "half")
+        state = self.folder / "half/checkpoint/state.safetensors"
+        state.write_bytes(state.read_bytes()[: state.stat().st_size // 2])
+        size = state.stat().st_size
+        self.refused(1, "state.safetensors", "train", "--resume", "half")
+        self.assertEqual(state.stat().st_size, size)
+
+    def test_a_damaged_model_is_refused(self):
+        shutil.copytree(self.run_directory, self.folder / "damaged")
+        manifest = self.folder / "damaged/model/manifest.json"
+        manifest.write_text(manifest.read_text()[:100])
+        self.refused(1, "manifest.json", "eval", "damaged")
+
+    def test_a_full_disk_loses_nothing(self):
+        disk = self.folder / "disk"
+        disk.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk], capture_output=True)
+        if mounted.returncode != 0:
+            self.skipTest("needs the right to mount a small disk")
+        try:
+            long = ["train", "mnist-add", "--set", "task.digits=1", "--set", "q.pretrain=20", "--set", "train.epochs=3"]
+            result = self.call(*long, "--out", disk / "run")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            weights = (disk / "run/model/weights.safetensors").read_bytes()
+            checkpoint = (disk / "run/checkpoint/state.safetensors").read_bytes()
+            config = disk / "run/config.toml"
+            config.write_text(config.read_text().replace("epochs = 3", "epochs = 6"))
+            with open(disk / "filler", "wb", buffering=0) as filler:
+                try:
+                    while True:
+                        filler.write(b"x" * 4096)
+                except OSError:  # full
+                    pass
+            self.refused(1, "No space left on device", "train", "--resume", disk / "run")
+            self.assertEqual(weights, (disk / "run/model/weights.safetensors").read_bytes())
+            self.assertEqual(checkpoint, (disk / "run/checkpoint/state.safetensors").read_bytes())
+            self.assertEqual([path.name for path in (disk / "run/checkpoint").iterdir()], ["state.safetensors"])
+        finally:
+            subprocess.run(["umount", disk], check=True)
+
+
+if __name__ == "__main__":
+    unittest.main()
