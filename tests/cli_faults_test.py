@@ -15,6 +15,21 @@ from program import PROGRAM, TINY, ProgramTest, write_digits, write_idx
 
 
 class Faults(ProgramTest):
+    def test_numbers_out_of_range_are_refused_with_the_range(self):
+        for number in ("nan", "inf", "-1", "1e400"):
+            self.refused(2, f"--seconds: {number} is not a number from 0.01 to 600;", "bench", "query", "--seconds", number)
+        for arguments in (("check", "parity"), ("discover", "parity"), ("fit", "a.wcnf", "b.csv")):
+            self.refused(2, "--seconds: nan is not a number from", *arguments, "--seconds", "nan")
+        self.refused(2, "--belief: nan is not a number from 0 to 1;", "flow", "a.cnf", "--belief", "nan")
+        for seed in ("9007199254740993", "99999999999999999999", "1.5", "0x10", "ten"):
+            self.refused(2, f"--seed: {seed} is not a whole number from 0 to 9007199254740992;", "train", "parity", "--seed", seed)
+        for arguments in (("train", "parity"), ("repeat", "parity"), ("check", "parity"), ("discover", "parity"),
+                          ("data", "mnist-add", "--out", "d"), ("flow", "a.cnf"), ("fit", "a.wcnf", "b.csv")):
+            self.refused(2, "--seed: -1 is not a whole number from 0 to 9007199254740992;", *arguments, "--seed", "-1")
+        for index in ("-1", "99999999999999999999"):
+            self.refused(2, f"--index: {index} is not a whole number from 0 on;", "predict", self.run_directory, "--index", index)
+        self.refused(2, "--threads: 0 is not a whole number from 1 to 1024;", "eval", self.run_directory, "--threads", "0")
+
     def test_interrupt_saves_and_resume_goes_on_bit_for_bit(self):
         long = ["train", "mnist-add", "--set", "task.digits=1", "--set", "q.pretrain=50", "--set", "train.epochs=120",
                 "--set", "train.batch=4", "--set", "train.evaluate_every=60"]

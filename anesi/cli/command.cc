@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "anesi/cli/fetch_mnist.h"
+#include "anesi/cli/numbers.h"
 #include "anesi/core/rows.h"
 
 namespace anesi::cli {
@@ -13,7 +14,7 @@ namespace anesi::cli {
 void CommonFlags::add_to(CLI::App& command) {
   command.add_flag("--json", json, "print one JSON object on stdout and nothing else there");
   command.add_option("--data", data, "directory with the data (default: ANESI_DATA, then the cache, then fetched)");
-  command.add_option("--threads", threads, "threads to use (default: all cores)")->check(CLI::Range(1, 1024));
+  command.add_option("--threads", threads, "threads to use (default: all cores)")->check(whole_number(1, 1024));
 }
 
 TaskContext CommonFlags::context() const {
@@ -31,7 +32,7 @@ LoadedRun open_run(const std::string& directory, const TaskContext& context) {
 }
 
 void InputFlags::add_to(CLI::App& command) {
-  command.add_option("--index", index, "an example of the data")->check(CLI::NonNegativeNumber);
+  command.add_option("--index", index, "an example of the data")->check(whole_number(0));
   command.add_option("--input", file, "a file with one input, as the task reads it (digits: an IDX file of images)");
   command.add_option("--split", split, "where the example is from: train, validation or test")
       ->check(CLI::IsMember({"train", "validation", "test"}));

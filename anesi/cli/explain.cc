@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "anesi/cli/command.h"
+#include "anesi/cli/numbers.h"
 #include "anesi/cli/rollout_svg.h"
 #include "anesi/core/rows.h"
 #include "anesi/io/files.h"
@@ -287,7 +288,7 @@ void add_explain(CLI::App& app, int&) {
   flags->input.add_to(*command);
   command->add_option("--output", flags->output,
                       "the output to explain (default: the predicted one, or what the task asks)");
-  command->add_option("--top", flags->top, "how many worlds to show (default 5)")->check(CLI::Range(1, 10000));
+  command->add_option("--top", flags->top, "how many worlds to show (default 5)")->check(whole_number(1, 10000));
   command->add_flag("--joint", flags->joint, "the most likely pairs of output and world, by one beam over both");
   command->add_option(
       "--svg", flags->svg,

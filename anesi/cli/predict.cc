@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "anesi/cli/command.h"
+#include "anesi/cli/numbers.h"
 #include "anesi/core/asked_output.h"
 #include "anesi/core/rows.h"
 #include "anesi/core/seeded.h"
@@ -98,10 +99,10 @@ void add_predict(CLI::App& app, int&) {
   auto flags = std::make_shared<PredictFlags>();
   command->add_option("RUN", flags->run, "a run directory")->required();
   flags->input.add_to(*command);
-  command->add_option("--top", flags->top, "how many outputs to show")->check(CLI::Range(1, 10000));
+  command->add_option("--top", flags->top, "how many outputs to show")->check(whole_number(1, 10000));
   command
       ->add_option("--certify", flags->certify, "ask c about so many worlds of this belief, and bound how far off q is")
-      ->check(CLI::Range(1, 100000000));
+      ->check(whole_number(1, 100000000));
   flags->common.add_to(*command);
   command->footer(
       "Examples:\n  anesi predict runs/four --index 7\n  anesi predict runs/four --input digits.idx --json\n  anesi "

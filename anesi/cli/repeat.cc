@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "anesi/cli/command.h"
+#include "anesi/cli/numbers.h"
 #include "anesi/cli/progress_display.h"
 #include "anesi/cli/training.h"
 
@@ -189,14 +190,13 @@ void add_repeat(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<RepeatFlags>();
   command->add_option("TASK", flags->task, "what to train; `anesi tasks` lists them")->required();
   auto* const runs = command->add_option("--runs", flags->runs, "how often, with consecutive seeds (default 3)")
-                         ->check(CLI::Range(1, 10000));
+                         ->check(whole_number(1, 10000));
   command->add_option("--vary", flags->vary, "NAME=FIRST..LAST: an option that takes these values, instead of the seed")
       ->excludes(runs);
   command->add_option("--preset", flags->preset, "named values of the options (default: the task's first)");
   command->add_option("--set", flags->settings, "an option's value, name=value; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--seed", flags->seed, "the first seed, or that of all runs (default 0)")
-      ->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", flags->seed, "the first seed, or that of all runs (default 0)")->check(seed_number());
   command->add_option("--out", flags->out, "directory of the runs (default: runs/TASK-repeat-1, -2, …)");
   flags->common.add_to(*command);
   command->footer(

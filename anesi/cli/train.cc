@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "anesi/cli/command.h"
+#include "anesi/cli/numbers.h"
 #include "anesi/cli/progress_display.h"
 #include "anesi/cli/training.h"
 
@@ -117,7 +118,7 @@ void add_train(CLI::App& app, int& exit_code) {
   command->add_option("--preset", flags->preset, "named values of the options (default: the task's first)");
   command->add_option("--set", flags->settings, "an option's value, name=value; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--seed", flags->seed, "decides every random draw (default 0)")->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", flags->seed, "decides every random draw (default 0)")->check(seed_number());
   command->add_option("--out", flags->out, "the run directory (default: runs/TASK-1, -2, …)");
   command->add_option("--resume", flags->resume, "go on with the run in this directory");
   command->add_flag("--all-options", flags->all_options, "with --help: list the options that have no effect here too");
