@@ -4,10 +4,15 @@
     tests/cli_faults_test.py build/release/anesi [unittest arguments]
 """
 
+import fcntl
 import json
+import os
+import pty
 import shutil
 import signal
+import struct
 import subprocess
+import termios
 import time
 import unittest
 
@@ -15,6 +20,31 @@ from program import PROGRAM, TINY, ProgramTest, write_digits, write_idx
 
 
 class Faults(ProgramTest):
+    def test_output_that_is_lost_is_a_failure(self):
+        formula = self.folder / "lost.cnf"
+        formula.write_text("p cnf 2 1\n1 2 0\n")
+        commands = (["--version"], ["--help"], ["tasks"], ["tasks", "--json"], ["eval", self.run_directory, "--json"],
+                    ["predict", self.run_directory, "--index", "0"], ["explain", self.run_directory, "--index", "0"],
+                    ["check", formula], ["flow", formula, "--json"], ["discover", "parity"],
+                    ["train", "mnist-add", *TINY, "--out", "lost"])
+        for command in commands:
+            with self.subTest(command=command), open("/dev/full", "w") as full:
+                result = subprocess.run([PROGRAM, *command], env=self.environment(), stdout=full, stderr=subprocess.PIPE,
+                                        text=True, cwd=self.folder)
+                self.assertEqual(result.returncode, 1, result.stderr)
+                self.assertEqual(result.stderr.splitlines()[-1], "anesi: stdout: cannot write: No space left on device; "
+                                                                  "what was printed is lost or cut short")
+        self.assertTrue((self.folder / "lost/result.json").exists(), "what was trained is saved all the same")
+
+    def test_a_closed_stdout_is_a_failure_and_no_file_is_written_in_its_place(self):
+        for command in (["eval", "trained", "--json"], ["train", "mnist-add", *TINY, "--out", "closed"]):
+            result = subprocess.run(["sh", "-c", '"$@" >&-', "sh", PROGRAM, *command], env=self.environment(),
+                                    stderr=subprocess.PIPE, text=True, cwd=self.folder)
+            self.assertEqual(result.returncode, 1, result.stderr)
+            self.assertIn("stdout: cannot write: Bad file descriptor", result.stderr.splitlines()[-1])
+        self.assertEqual((self.folder / "closed/model/weights.safetensors").read_bytes(),
+                         (self.run_directory / "model/weights.safetensors").read_bytes())
+
     def test_numbers_out_of_range_are_refused_with_the_range(self):
         for number in ("nan", "inf", "-1", "1e400"):
             self.refused(2, f"--seconds: {number} is not a number from 0.01 to 600;", "bench", "query", "--seconds", number)

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "anesi/cli/command.h"
+#include "anesi/cli/standard_streams.h"
 #include "anesi/core/build.h"
 
 namespace anesi {
@@ -64,10 +65,8 @@ int run(int argc, char** argv) {
   return exit_code;
 }
 
-}  // namespace
-
-int run_command_line(int argc, char** argv) {
-  keep_freed_memory();
+// A failure is one line on stderr and an exit code.
+int run_or_tell(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const UsageError& error) {
@@ -77,6 +76,18 @@ int run_command_line(int argc, char** argv) {
     std::cerr << "anesi: " << first_line(error.what()) << '\n';
     return cli::kFailed;
   }
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  cli::hold_standard_streams();
+  keep_freed_memory();
+  const int code = run_or_tell(argc, argv);
+  const auto lost = cli::lost_output();
+  if (lost.empty()) return code;
+  std::cerr << "anesi: stdout: cannot write: " << lost << "; what was printed is lost or cut short\n";
+  return code == 0 ? cli::kFailed : code;
 }
 
 }  // namespace anesi

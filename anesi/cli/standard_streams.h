@@ -1,0 +1,16 @@
+// What the program prints, and whether it arrived.
+#pragma once
+
+#include <string>
+
+namespace anesi::cli {
+
+// Takes the places of stdin, stdout and stderr where the caller left one closed, so that no file which is opened later
+// gets its number and what is printed ends up in there. Reading and printing fail then.
+void hold_standard_streams();
+
+// Writes out what is still in memory. Why anything printed on stdout so far was lost ("No space left on device"), or ""
+// where all of it was taken.
+std::string lost_output();
+
+}  // namespace anesi::cli
