@@ -45,6 +45,15 @@ class Faults(ProgramTest):
         self.assertEqual((self.folder / "closed/model/weights.safetensors").read_bytes(),
                          (self.run_directory / "model/weights.safetensors").read_bytes())
 
+    def test_an_output_that_is_none_is_not_explained(self):
+        small = ("--set", "train.epochs=1", "--set", "q.pretrain=20")
+        for task, output, most in (("sum", "-1", 18), ("parity", "-1", 1), ("formula", "-82", 162)):
+            name = f"none-{task}"
+            result = self.call("train", task, *small, "--out", name, *(("--set", "task.digits=2") if task != "parity" else ()))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.refused(2, f"--output {output}: variable 0 is -1; its values are 0 to {most}$", "explain", name, "--index", "0",
+                         "--output", output)
+
     def test_numbers_out_of_range_are_refused_with_the_range(self):
         for number in ("nan", "inf", "-1", "1e400"):
             self.refused(2, f"--seconds: {number} is not a number from 0.01 to 600;", "bench", "query", "--seconds", number)

@@ -12,6 +12,7 @@
 #include "anesi/cli/rollout_svg.h"
 #include "anesi/core/rows.h"
 #include "anesi/io/files.h"
+#include "anesi/models/grid_walk.h"
 
 namespace anesi::cli {
 namespace {
@@ -253,6 +254,15 @@ void check_flags(const ExplainFlags& flags, ExplainedBy by) {
 }
 
 void explain_one(const ExplainFlags& flags) {
+// Why an output that somebody wrote is none of the problem's, or "". Outputs that end early are those of walks alone.
+std::string complaint_about(const std::vector<std::int64_t>& output, const Problem& problem) {
+  const auto& outputs = problem.outputs();
+  const auto end = std::ranges::find(output, kNone) - output.begin();
+  if (auto complaint = outputs.complaint(output); !complaint.empty() || end == std::ssize(output)) return complaint;
+  if (problem.facts().find<GridWalk>() != nullptr) return "";
+  return fmt::format("variable {} is {}; its values are 0 to {}", end, kNone, outputs.domain(end) - 1);
+}
+
   const auto run = open_run(flags.run, flags.common.context());
   const auto input = flags.input.read(run);
   const auto belief = run.predictor.beliefs(input.inputs);
@@ -261,7 +271,7 @@ void explain_one(const ExplainFlags& flags) {
   ExplainRequest request{.top = flags.shown(), .given = input.given};
   if (!flags.output.empty()) {
     request.output = run.presentation().read_output(flags.output);
-    if (const auto complaint = run.predictor.problem().outputs().complaint(request.output); !complaint.empty()) {
+    if (const auto complaint = complaint_about(request.output, run.predictor.problem()); !complaint.empty()) {
       throw UsageError(fmt::format("--output {}: {}", flags.output, complaint));
     }
     if (!run.predictor.possible(request.output)) {
