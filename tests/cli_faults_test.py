@@ -45,6 +45,19 @@ class Faults(ProgramTest):
         self.assertEqual((self.folder / "closed/model/weights.safetensors").read_bytes(),
                          (self.run_directory / "model/weights.safetensors").read_bytes())
 
+    def test_a_folder_named_as_a_task_does_not_hide_it(self):
+        (self.folder / "parity").mkdir()
+        shutil.copytree(self.run_directory, self.folder / "mnist-add")
+        quick = ("--set", "q.pretrain=0", "--json")
+        for arguments in (("check", "parity", *quick), ("discover", "parity", "--json")):
+            result = self.call(*arguments)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertNotIn("note:", result.stderr)
+        result = self.call("check", "mnist-add", "--set", "task.digits=1", *quick)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("note: the task mnist-add is meant; the run of that name is ./mnist-add\n", result.stderr)
+        self.assertIn("tv_perceived", json.loads(self.call("check", "./mnist-add", "--beliefs", "5", "--json").stdout))
+
     def test_an_output_that_is_none_is_not_explained(self):
         small = ("--set", "train.epochs=1", "--set", "q.pretrain=20")
         for task, output, most in (("sum", "-1", 18), ("parity", "-1", 1), ("formula", "-82", 162)):

@@ -43,7 +43,7 @@ CheckReport report_of_formula(const CheckFlags& flags) {
 
 CheckReport report_of(const CheckFlags& flags) {
   const auto context = flags.common.context();
-  if (tasks().contains(flags.target)) {  // a run in a folder of that name is ./NAME
+  if (names_task(flags.target, context)) {
     Configuration configuration(flags.target);
     for (const auto& setting : flags.settings) configuration.table().set(setting);
     ProgressDisplay display;

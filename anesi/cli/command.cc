@@ -7,6 +7,7 @@
 
 #include "anesi/cli/fetch_mnist.h"
 #include "anesi/cli/numbers.h"
+#include "anesi/core/printable.h"
 #include "anesi/core/rows.h"
 
 namespace anesi::cli {
@@ -22,8 +23,26 @@ TaskContext CommonFlags::context() const {
   TaskContext context;
   if (!data.empty()) context.data = data;
   context.mnist_sources = mnist_sources();
-  context.say = [](const std::string& line) { std::cerr << line << '\n'; };
+  context.say = note;
   return context;
+}
+
+void note(const std::string& line) { std::cerr << printable(line) << '\n'; }
+
+void print_json(const nlohmann::ordered_json& object) {
+  // A name of a file need not be UTF-8, which JSON is.
+  std::cout << object.dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace) << '\n';
+}
+
+bool names_task(const std::string& target, const TaskContext& context) {
+  if (!tasks().contains(target)) return false;
+  std::error_code unknown;  // then there is none to speak of
+  const std::filesystem::path folder(target);
+  if (std::filesystem::exists(folder / "config.toml", unknown) ||
+      std::filesystem::exists(folder / "manifest.json", unknown)) {
+    context.say(fmt::format("note: the task {} is meant; the run of that name is ./{}", target, target));
+  }
+  return true;
 }
 
 LoadedRun open_run(const std::string& directory, const TaskContext& context) {

@@ -28,6 +28,15 @@ struct CommonFlags {
   TaskContext context() const;
 };
 
+// A line on stderr. Whatever the text holds, it stays one line and leaves the terminal as it is.
+void note(const std::string& line);
+// The one object that --json promises, on stdout.
+void print_json(const nlohmann::ordered_json& object);
+
+// Whether a command that takes a task or a run is to take this for a task. A task's name is one, whatever else is
+// called so; where a run is, the context says how to name that.
+bool names_task(const std::string& target, const TaskContext& context);
+
 // A run by its directory, or a model's. Throws UsageError where there is no such directory.
 LoadedRun open_run(const std::string& directory, const TaskContext& context);
 

@@ -51,7 +51,7 @@ torch::Tensor beliefs_of_training(const LoadedRun& run) {
 }
 
 Subject subject_of(const DiscoverFlags& flags, const TaskContext& context) {
-  if (tasks().contains(flags.target)) {  // a run in a folder of that name is ./NAME
+  if (names_task(flags.target, context)) {
     Configuration configuration(flags.target);
     for (const auto& setting : flags.settings) configuration.table().set(setting);
     return {flags.target, configuration.make_task(context).problem, std::nullopt};
