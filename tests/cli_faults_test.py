@@ -115,6 +115,38 @@ class Faults(ProgramTest):
         self.assertIn("elsewhere", json.loads(told.stdout)["data"])
         self.assertNotIn("not the data", self.call("eval", self.run_directory).stderr)
 
+    def stop_by(self, number, name, times=1):
+        """Starts a training, sends it a signal once q is learned, and gives its exit code and stderr."""
+        long = ["train", "mnist-add", "--set", "task.digits=1", "--set", "q.pretrain=50", "--set", "train.epochs=100000"]
+        with subprocess.Popen([PROGRAM, *long, "--out", name], env=self.environment(), cwd=self.folder,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+            while not (self.folder / name / "log.jsonl").exists() and process.poll() is None:
+                time.sleep(0.02)
+            for _ in range(times):
+                process.send_signal(number)
+            message = process.communicate(timeout=60)[1]
+        return process.returncode, message
+
+    def test_a_closed_terminal_saves_as_an_interrupt_does(self):
+        for number, times in ((signal.SIGHUP, 1), (signal.SIGHUP, 3), (signal.SIGTERM, 1)):
+            name = f"stopped-{number}-{times}"
+            code, message = self.stop_by(number, name, times)
+            self.assertEqual(code, 130, message)
+            self.assertIn(f"interrupted; saved. Go on with: anesi train --resume {name}", message)
+            self.assertTrue((self.folder / name / "checkpoint/state.safetensors").exists())
+
+    def test_nohup_and_a_reader_that_leaves_do_not_stop_training(self):
+        command = ["nohup", PROGRAM, "train", "mnist-add", *TINY, "--out", "nohup"]
+        with subprocess.Popen(command, env=self.environment(), cwd=self.folder, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            process.stderr.close()  # what is said now has no reader
+            while not (self.folder / "nohup/config.toml").exists() and process.poll() is None:
+                time.sleep(0.02)
+            process.send_signal(signal.SIGHUP)
+            process.stdout.read()
+            self.assertEqual(process.wait(timeout=60), 0)
+        self.assertTrue((self.folder / "nohup/result.json").exists())
+
     def broken(self, name, change, pattern):
         directory = self.folder / name
         shutil.copytree(self.data, directory)

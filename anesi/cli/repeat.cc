@@ -152,6 +152,7 @@ int repeat(const RepeatFlags& flags) {
       std::cerr << fmt::format("{}: finished before, in {}\n", name, run.directory().string());
       summaries.add(*figures);
       continue;
+  outlast_readers();
     }
     const auto task = configuration.make_task(context);
     Training training(configuration, task, task.load(), run.found(), context.say);

@@ -27,6 +27,7 @@ std::unique_ptr<Configuration> configuration_of(const TrainFlags& flags) {
 }
 
 int train(const TrainFlags& flags) {
+  outlast_readers();
   const auto context = flags.common.context();
   const bool resuming = !flags.resume.empty();
   if (resuming && (!flags.task.empty() || !flags.settings.empty() || !flags.preset.empty() || flags.seed >= 0 ||
