@@ -165,6 +165,37 @@ class Faults(ProgramTest):
         self.refused(1, "too few", "train", "mnist-add", "--set", "task.digits=300", "--out", "toofew")
         self.assertFalse((self.folder / "toofew").exists(), "a failed start must not occupy the directory")
 
+    def edited(self, name, *changes):
+        """A copy of the run with lines of its config.toml changed, one "before" for "now" after the other."""
+        shutil.copytree(self.run_directory, self.folder / name)
+        config = self.folder / name / "config.toml"
+        text = config.read_text()
+        for before, now in changes:
+            self.assertIn(before, text)
+            text = text.replace(before, now, 1)
+        config.write_text(text)
+
+    def test_resume_says_what_was_edited_and_refuses_what_is_another_run(self):
+        self.edited("longer", ("epochs = 2\n", "epochs = 4\n"), ("evaluate_every = 1", "evaluate_every = 2"))
+        resumed = self.call("train", "--resume", "longer", "--json")
+        self.assertEqual(resumed.returncode, 0, resumed.stderr)
+        self.assertIn("config.toml was edited: train.epochs was 2, is 4; train.evaluate_every was 1, is 2\n", resumed.stderr)
+        self.assertNotIn("edited", self.call("train", "--resume", "longer").stderr)
+        for name, change, told in (("seeded", ("seed = 0", "seed = 5"), "seed was 0, is 5"),
+                                   ("another", ("digits = 1", "digits = 2"), "task.digits was 1, is 2"),
+                                   ("lossy", ("loss = 'amortized'", "loss = 'exact'"), "loss was amortized, is exact")):
+            self.edited(name, change)
+            before = (self.folder / name / "checkpoint/state.safetensors").read_bytes()
+            self.refused(1, f"config.toml: edited since the run stopped: .*{told}.*; put it back", "train", "--resume", name)
+            self.assertEqual(before, (self.folder / name / "checkpoint/state.safetensors").read_bytes())
+
+    def test_repeat_refuses_a_folder_of_other_runs(self):
+        self.assertEqual(self.call("repeat", "mnist-add", *TINY, "--runs", "1", "--out", "several").returncode, 0)
+        self.refused(2, r"several: holds runs of mnist-add \(seed-0\); choose another --out for parity", "repeat", "parity",
+                     "--runs", "1", "--seed", "7", "--out", "several")
+        self.assertFalse((self.folder / "several/seed-7").exists())
+        self.refused(2, "holds a run; --out wants a folder of runs", "repeat", "mnist-add", *TINY, "--out", self.run_directory)
+
     def test_resume_refuses_other_data(self):
         self.assertEqual(self.call("train", "mnist-add", *TINY, "--out", "other").returncode, 0)
         write_digits(self.folder / "more", train=160)

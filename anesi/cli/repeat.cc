@@ -11,6 +11,7 @@
 #include "anesi/cli/numbers.h"
 #include "anesi/cli/progress_display.h"
 #include "anesi/cli/training.h"
+#include "anesi/io/files.h"
 
 namespace anesi::cli {
 namespace {
@@ -125,6 +126,23 @@ std::unique_ptr<Configuration> configuration_of(const RepeatFlags& flags, const 
   return configuration;
 }
 
+// Runs that are there must be of the same task: means over a folder are of one thing.
+void check_neighbours(const std::filesystem::path& out, const std::string& task) {
+  if (std::filesystem::exists(out / "config.toml")) {
+    throw UsageError(fmt::format(
+        "{}: holds a run; --out wants a folder of runs, a new one or that of an earlier repeat", out.string()));
+  }
+  if (!std::filesystem::is_directory(out)) return;
+  for (const auto& entry : std::filesystem::directory_iterator(out)) {
+    const auto config = entry.path() / "config.toml";
+    if (!std::filesystem::exists(config)) continue;
+    const auto there = Configuration::from_toml(read_file(config), config.string())->task_name;
+    if (there == task) continue;
+    throw UsageError(fmt::format("{}: holds runs of {} ({}); choose another --out for {}", out.string(), there,
+                                 entry.path().filename().string(), task));
+  }
+}
+
 // A new run, or the one that an earlier call left there.
 Run run_in(const std::filesystem::path& directory, const Configuration& configuration) {
   if (!std::filesystem::exists(directory / "config.toml")) return Run::create(directory, configuration);
@@ -143,6 +161,7 @@ int repeat(const RepeatFlags& flags) {
     configurations.back()->make_task(context);
   }
   const auto out = flags.out.empty() ? fresh_run_directory(flags.task + "-repeat") : std::filesystem::path(flags.out);
+  if (!flags.out.empty()) check_neighbours(flags.out, flags.task);
   Summaries summaries;
   for (std::size_t index = 0; index < configurations.size(); ++index) {
     const auto& configuration = *configurations[index];

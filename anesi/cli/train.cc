@@ -40,6 +40,7 @@ int train(const TrainFlags& flags) {
   std::optional<Run> run;
   if (resuming) run.emplace(Run::open(flags.resume));
   const auto configuration = resuming ? run->configuration() : configuration_of(flags);
+  if (resuming) run->check_edits(*configuration, context.say);
   const auto task = configuration->make_task(context);
   Training training(*configuration, task, task.load(), resuming ? run->found() : std::nullopt, context.say);
   const auto& data = training.data();
