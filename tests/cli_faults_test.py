@@ -67,6 +67,32 @@ class Faults(ProgramTest):
             self.refused(2, f"--output {output}: variable 0 is -1; its values are 0 to {most}$", "explain", name, "--index", "0",
                          "--output", output)
 
+    def on_a_terminal(self, columns, **environment):
+        """What a small training writes to a terminal of so many columns."""
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        more = ("--set", "q.pretrain=400", "--out", f"terminal-{columns}-{environment['TERM']}")
+        with subprocess.Popen([PROGRAM, "train", "mnist-add", *TINY, *more], env=dict(self.environment(), **environment),
+                              stdout=subprocess.DEVNULL, stderr=slave, cwd=self.folder) as process:
+            os.close(slave)
+            written = b""
+            try:
+                while part := os.read(master, 4096):
+                    written += part
+            except OSError:  # the other end is closed
+                pass
+            os.close(master)
+            self.assertEqual(process.wait(timeout=60), 0)
+        return written.decode()
+
+    def test_progress_fits_the_terminal(self):
+        for columns in (100, 40):
+            drawn = self.on_a_terminal(columns, TERM="xterm").split("\r\x1b[K")[1:]
+            drawn = [text for text in drawn if "steps/s" in text or text.startswith("q ")]
+            self.assertGreater(len(drawn), 0)
+            self.assertLess(max(len(text.split("\r\n")[0]) for text in drawn if "\n" not in text), columns)
+        self.assertNotIn("\x1b", self.on_a_terminal(100, TERM="dumb"))
+
     def test_numbers_out_of_range_are_refused_with_the_range(self):
         for number in ("nan", "inf", "-1", "1e400"):
             self.refused(2, f"--seconds: {number} is not a number from 0.01 to 600;", "bench", "query", "--seconds", number)
