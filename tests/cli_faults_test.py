@@ -67,6 +67,49 @@ class Faults(ProgramTest):
             self.refused(2, f"--output {output}: variable 0 is -1; its values are 0 to {most}$", "explain", name, "--index", "0",
                          "--output", output)
 
+    def test_text_from_files_stays_text(self):
+        escape = "\x1b[31m\n\x9b2Janesi: all is well\u202e"
+
+        def changed(name, change):
+            shutil.copytree(self.run_directory, self.folder / name)
+            path = self.folder / name / "model/manifest.json"
+            manifest = json.loads(path.read_text())
+            change(manifest)
+            path.write_text(json.dumps(manifest))
+
+        def shown(*arguments, **options):
+            result = self.call(*arguments, **options)
+            for letter in escape:
+                self.assertTrue(letter.isprintable() or letter == "\n" or letter not in result.stdout + result.stderr, repr(letter))
+            self.assertNotIn("\nanesi: all is well", "\n" + result.stdout + result.stderr)
+            return result
+
+        write_digits(self.folder / "others", train=160)
+        changed("origin", lambda manifest: manifest["data"].update(origin="here" + escape))
+        result = shown("eval", "origin", data=self.folder / "others")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("here\\x1b[31m\\n\\x9b2J", result.stderr)
+        changed("task", lambda manifest: manifest.update(task=escape))
+        changed("architecture", lambda manifest: manifest.update(architecture=escape))
+        changed("value", lambda manifest: manifest["options"].update({"task.digits": escape}))
+        changed("long", lambda manifest: manifest.update(task="x" * 100000))
+        for name in ("task", "architecture", "value", "long"):
+            result = shown("eval", name)
+            self.assertEqual(result.returncode, 1, result.stderr)
+            self.assertEqual(len(result.stderr.splitlines()), 1)
+            self.assertLess(len(result.stderr), 3000)
+        for name, line in (("key", f"{json.dumps(escape)} = 1"), ("setting", f"[task]\nname = {json.dumps(escape)}")):
+            (self.folder / f"toml-{name}").mkdir()
+            (self.folder / f"toml-{name}/config.toml").write_text(f'{line}\n[task]\nname = "parity"\n' if name == "key" else line)
+            self.assertEqual(shown("train", "--resume", f"toml-{name}").returncode, 2)
+
+    def test_a_name_that_is_no_utf8_is_no_reason_to_fail(self):
+        name = os.fsencode(self.folder) + b"/n\xff"
+        result = subprocess.run([PROGRAM, "train", "mnist-add", *TINY, "--out", name, "--json"], env=self.environment(),
+                                capture_output=True, cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(json.loads(result.stdout)["run"].endswith("n\ufffd"))
+
     def on_a_terminal(self, columns, **environment):
         """What a small training writes to a terminal of so many columns."""
         master, slave = pty.openpty()

@@ -297,15 +297,20 @@ class CommandLine(ProgramTest):
         self.assertFalse((self.folder / "six.svg").exists())
 
     def test_bench_times_a_part(self):
-        rows = json.loads(self.call("bench", "query", "--digits", "1", "--seconds", "0.01", "--json").stdout)
-        self.assertEqual([row["name"] for row in rows], ["query_paper/1", "query/1"])
-        rows = json.loads(self.call("bench", "inference", "--digits", "2", "--seconds", "0.01", "--json").stdout)
-        self.assertIn("inference/exact, enumeration/2", [row["name"] for row in rows])
-        rows = json.loads(self.call("bench", "grid", "--seconds", "0.01", "--json").stdout)
-        self.assertIn("sweeps/60", [row["name"] for row in rows])
-        self.assertTrue(all(row.get("maps_per_second", 1) > 0 for row in rows))
-        rows = json.loads(self.call("bench", "inference", "--digits", "2", "--seconds", "0.01", "--json").stdout)
-        self.assertTrue(all(row["seconds"] > 0 for row in rows))
+        def rows(part, key, *arguments):
+            told = json.loads(self.call("bench", part, *arguments, "--seconds", "0.01", "--json").stdout)
+            self.assertEqual(list(told), [key])
+            return told[key]
+
+        self.assertEqual([row["name"] for row in rows("query", "parts", "--digits", "1")], ["query_paper/1", "query/1"])
+        inference = rows("inference", "inference", "--digits", "2")
+        self.assertIn("inference/exact, enumeration/2", [row["name"] for row in inference])
+        self.assertTrue(all(row["seconds"] > 0 for row in inference))
+        grid = rows("grid", "grid")
+        self.assertIn("sweeps/60", [row["name"] for row in grid])
+        self.assertTrue(all(row.get("maps_per_second", 1) > 0 for row in grid))
+        self.assertGreater(grid[2]["ratio"], 0)
+        self.assertIsNone(grid[-1]["ratio"], "the composition of 60 takes longer than there is time for")
 
 
 if __name__ == "__main__":

@@ -220,7 +220,7 @@ void bench(const BenchFlags& flags) {
       }
     }
   }
-  if (flags.common.json) std::cout << results.dump() << '\n';
+  if (flags.common.json) print_json(nlohmann::ordered_json{{"parts", results}});
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "anesi/cli/command.h"
 #include "anesi/cli/time_of.h"
 #include "anesi/core/seeded.h"
 #include "anesi/models/soft_min_sweeps_reference.h"
@@ -19,8 +20,8 @@ namespace {
 constexpr std::int64_t kMapsSolved = 2000;
 constexpr std::int64_t kBatch = 16, kCostMaps = 4;  // four vectors of sixteen maps of costs
 constexpr double kSweepsPerSide = 2.2;
-
 constexpr double kLongestComposition = 10;  // times the time for a part; what takes longer is left out
+
 using Sweeps = std::function<torch::Tensor(const torch::Tensor& costs, const torch::Tensor& temperatures,
                                            const torch::Tensor& goals, std::int64_t sweeps)>;
 
@@ -52,9 +53,9 @@ void bench_grid(double seconds, bool json) {
     std::cout << fmt::format("{:<10}{:>14}{:>14}{:>10}{:>26}\n", "sweeps", "milliseconds", "composed", "ratio",
                              "ns a cell, map and sweep");
   }
-  for (const std::int64_t side : {6, 12, 30, 60}) {
   double expected = 0;  // of the composition, from the side before: its work is in proportion to the side's cube
   std::int64_t before = 0;
+  for (const std::int64_t side : {6, 12, 30, 60}) {
     const auto ours = time_sweeps(side, seconds, soft_min_sweeps);
     if (before > 0) expected *= std::pow(static_cast<double>(side) / static_cast<double>(before), 3);
     before = side;
@@ -78,7 +79,7 @@ void bench_grid(double seconds, bool json) {
                              composed ? fmt::format("{:.1f}x", *composed / ours) : "-", each)
               << std::flush;
   }
-  if (json) std::cout << results.dump() << '\n';
+  if (json) print_json(nlohmann::ordered_json{{"grid", results}});
 }
 
 }  // namespace anesi::cli

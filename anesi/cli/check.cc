@@ -66,7 +66,7 @@ CheckReport report_of(const CheckFlags& flags) {
 int check(const CheckFlags& flags) {
   const auto report = report_of(flags);
   if (flags.common.json) {
-    std::cout << report.to_json().dump() << '\n';
+    print_json(report.to_json());
   } else {
     for (const auto& line : report.lines()) {
       std::cout << fmt::format("{}  {:<24} {}\n", line.good ? "ok  " : "BAD ", line.name, line.words);

@@ -35,7 +35,7 @@ void data(const DataFlags& flags) {
   std::ranges::sort(names);
   json["files"] = names;
   if (flags.common.json) {
-    std::cout << json.dump() << '\n';
+    print_json(json);
   } else {
     for (const auto& name : names) std::cout << (std::filesystem::path(flags.out) / name).string() << '\n';
   }

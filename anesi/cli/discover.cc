@@ -217,7 +217,12 @@ void discover_one(const DiscoverFlags& flags) {
   const auto context = flags.common.context();
   const auto subject = subject_of(flags, context);
   const auto found = discover(*subject.problem, flags.options, flags.seed, subject.source, context.say);
-  std::cout << (flags.common.json ? json_of(subject, found).dump() + "\n" : words_of(subject, found)) << std::flush;
+  if (flags.common.json) {
+    print_json(json_of(subject, found));
+  } else {
+    std::cout << words_of(subject, found);
+  }
+  std::cout.flush();
   if (flags.svg.empty()) return;
   // What was found is told already, whether or not it can be drawn.
   if (!found.automaton) return context.say("--svg: no automaton was found, so nothing is drawn");

@@ -23,7 +23,7 @@ void eval(const EvalFlags& flags) {
     nlohmann::ordered_json json{{"task", run.configuration->task_name}, {"split", flags.split}};
     json.update(to_json(evaluation));
     json["data"] = data.origin;
-    std::cout << json.dump() << '\n';
+    print_json(json);
   } else {
     std::cout << evaluation_table(evaluation, flags.split);
   }

@@ -42,7 +42,8 @@ struct Explained {
 };
 
 void print(const ExplainFlags& flags, const nlohmann::ordered_json& json, const std::string& text) {
-  std::cout << (flags.common.json ? json.dump() + "\n" : text);
+  if (flags.common.json) return print_json(json);
+  std::cout << text;
 }
 
 void add_label(const Explained& it, nlohmann::ordered_json& json, std::string& text) {
@@ -253,7 +254,6 @@ void check_flags(const ExplainFlags& flags, ExplainedBy by) {
   }
 }
 
-void explain_one(const ExplainFlags& flags) {
 // Why an output that somebody wrote is none of the problem's, or "". Outputs that end early are those of walks alone.
 std::string complaint_about(const std::vector<std::int64_t>& output, const Problem& problem) {
   const auto& outputs = problem.outputs();
@@ -263,6 +263,7 @@ std::string complaint_about(const std::vector<std::int64_t>& output, const Probl
   return fmt::format("variable {} is {}; its values are 0 to {}", end, kNone, outputs.domain(end) - 1);
 }
 
+void explain_one(const ExplainFlags& flags) {
   const auto run = open_run(flags.run, flags.common.context());
   const auto input = flags.input.read(run);
   const auto belief = run.predictor.beliefs(input.inputs);

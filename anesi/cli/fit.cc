@@ -82,7 +82,7 @@ int fit(FitFlags flags) {
     write_file_atomically(flags.out, to_wcnf(formula));
   }
   if (flags.common.json) {
-    std::cout << fit_to_json(*logic, fitted).dump() << '\n';
+    print_json(fit_to_json(*logic, fitted));
   } else {
     print_fit(*logic, fitted, worlds.size(0));
   }

@@ -179,7 +179,7 @@ void show_flow(const FlowFlags& flags) {
   if (flags.common.json) {
     auto json = json_of(*network, flow, words);
     if (flags.learn > 0) json["largest_difference"] = largest_difference(*network, flow, exact);
-    std::cout << json.dump() << '\n';
+    print_json(json);
   } else if (flags.svg.empty()) {
     print(*network, flow, words);
   }

@@ -89,7 +89,8 @@ void predict(const PredictFlags& flags) {
     json["label"] = shown.label(*input.label);
     text += fmt::format("label {}\n", shown.label(*input.label));
   }
-  std::cout << (flags.common.json ? json.dump() + "\n" : text);
+  if (flags.common.json) return print_json(json);
+  std::cout << text;
 }
 
 }  // namespace

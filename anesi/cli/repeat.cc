@@ -152,6 +152,7 @@ Run run_in(const std::filesystem::path& directory, const Configuration& configur
 }
 
 int repeat(const RepeatFlags& flags) {
+  outlast_readers();
   const auto context = flags.common.context();
   const auto variation = variation_of(flags);
   // A mistake in the last of them shows before the first is trained.
@@ -160,41 +161,40 @@ int repeat(const RepeatFlags& flags) {
     configurations.push_back(configuration_of(flags, variation.name, value));
     configurations.back()->make_task(context);
   }
-  const auto out = flags.out.empty() ? fresh_run_directory(flags.task + "-repeat") : std::filesystem::path(flags.out);
   if (!flags.out.empty()) check_neighbours(flags.out, flags.task);
+  const auto out = flags.out.empty() ? fresh_run_directory(flags.task + "-repeat") : std::filesystem::path(flags.out);
   Summaries summaries;
   for (std::size_t index = 0; index < configurations.size(); ++index) {
     const auto& configuration = *configurations[index];
     const auto name = fmt::format("{}={}", variation.name, variation.values[index]);
     const auto run = run_in(out / fmt::format("{}-{}", variation.name, variation.values[index]), configuration);
     if (const auto figures = run.result()) {
-      std::cerr << fmt::format("{}: finished before, in {}\n", name, run.directory().string());
+      note(fmt::format("{}: finished before, in {}", name, run.directory().string()));
       summaries.add(*figures);
       continue;
-  outlast_readers();
     }
     const auto task = configuration.make_task(context);
     Training training(configuration, task, task.load(), run.found(), context.say);
     run.save_found(training);
-    std::cerr << fmt::format("{} -> {}\n", name, run.directory().string());
+    note(fmt::format("{} -> {}", name, run.directory().string()));
     if (run.load_checkpoint(training)) {
-      std::cerr << fmt::format("going on after {:.1f} s of training\n", training.trainer().seconds());
+      note(fmt::format("going on after {:.1f} s of training", training.trainer().seconds()));
     } else {
       training.take_q();
     }
     const auto trained = train_to_the_end(run, training);
     if (!trained) {
-      std::cerr << fmt::format("interrupted; saved. The same command with --out {} goes on\n", out.string());
+      note(fmt::format("interrupted; saved. The same command with --out {} goes on", out.string()));
       return kInterrupted;
     }
-    std::cerr << fmt::format("{}: accuracy {:.2f} % after {}\n", name, 100 * trained->evaluation.accuracy,
-                             duration_text(trained->seconds));
+    note(fmt::format("{}: accuracy {:.2f} % after {}", name, 100 * trained->evaluation.accuracy,
+                     duration_text(trained->seconds)));
     summaries.add(trained->to_json());
   }
   if (flags.common.json) {
     nlohmann::ordered_json json{{"task", flags.task}, {"varied", variation.name}, {"values", variation.values}};
     json.update(summaries.to_json());
-    std::cout << json.dump() << '\n';
+    print_json(json);
     return 0;
   }
   std::cout << fmt::format("{} runs, {} = {}; saved in {}\n", variation.values.size(), variation.name,

@@ -53,17 +53,18 @@ int train(const TrainFlags& flags) {
   }
   const auto directory = run->directory().string();
   const auto& q = configuration->q;
-  std::cerr << fmt::format(
-      "{}, preset {}, seed {} -> {}\n{}: {} training, {} test examples; q is {}\n", configuration->task_name,
-      configuration->preset, configuration->seed, directory, data.origin, data.train->size(), data.test->size(),
-      training.found()                    ? training.found()->reason
-      : configuration->loss_entry().exact ? "exact inference"
-                                          : "a " + q.architecture + (q.from.empty() ? "" : ", learned in " + q.from));
-  if (goes_on) std::cerr << fmt::format("going on after {:.1f} s of training\n", training.trainer().seconds());
+  note(fmt::format("{}, preset {}, seed {} -> {}", configuration->task_name, configuration->preset, configuration->seed,
+                   directory));
+  const auto source = q.from.empty() ? "" : ", learned in " + q.from;
+  note(fmt::format("{}: {} training, {} test examples; q is {}", data.origin, data.train->size(), data.test->size(),
+                   training.found()                    ? training.found()->reason
+                   : configuration->loss_entry().exact ? "exact inference"
+                                                       : "a " + q.architecture + source));
+  if (goes_on) note(fmt::format("going on after {:.1f} s of training", training.trainer().seconds()));
   const auto trained = train_to_the_end(*run, training);
   if (!trained) {
-    std::cerr << fmt::format("interrupted; saved. Go on with: anesi train --resume {}{}\n", directory,
-                             flags.common.data.empty() ? "" : " --data " + flags.common.data);
+    note(fmt::format("interrupted; saved. Go on with: anesi train --resume {}{}", directory,
+                     flags.common.data.empty() ? "" : " --data " + flags.common.data));
     return kInterrupted;
   }
   if (flags.common.json) {
@@ -71,7 +72,7 @@ int train(const TrainFlags& flags) {
     json.update(trained->to_json());
     json["run"] = directory;
     json["epochs"] = configuration->train.epochs;
-    std::cout << json.dump() << '\n';
+    print_json(json);
     return 0;
   }
   if (trained->unrefined) std::cout << "\nbefore refinement\n" << evaluation_table(*trained->unrefined, "test");
