@@ -57,6 +57,13 @@ class Tasks(ProgramTest):
             self.assertEqual(xml.dom.minidom.parse(str(picture)).documentElement.tagName, "svg")
         predicted = json.loads(self.call("predict", self.folder / "sudoku", "--index", "0", "--json", data=data).stdout)
         self.assertGreater(predicted["decided"]["probability"], 0.5)
+        # What train prints of an example is what predict decides, and no line of predict is there twice.
+        text = self.call("train", "--resume", self.folder / "sudoku", data=data).stdout
+        lines = self.call("predict", self.folder / "sudoku", "--index", "0", data=data).stdout.splitlines()
+        decided = next(line for line in lines if line.startswith("decided by"))
+        self.assertIn(f"right 0: {decided.split(': ')[1]}, label valid; read\n", text)
+        self.assertEqual(len([line for line in lines if "%" in line]), len({line for line in lines if "%" in line}))
+        self.assertLessEqual(sum(line.startswith("  0.0000 %") for line in lines), 1)
         self.refused(2, "eval.decide=gap", "train", "mnist-add", *TINY, "--set", "eval.decide=gap")
         text = self.call("explain", self.folder / "sudoku", "--index", "1", data=data).stdout
         self.assertIn("must differ", text)
@@ -131,6 +138,11 @@ class Tasks(ProgramTest):
             self.assertEqual(figures["neural"] is None, preset == "rloo")
             told = self.call("predict", run, "--index", "0", "--json")
             self.assertEqual(told.returncode, 0, preset + told.stderr)
+        # Maps are drawn, as predict draws them.
+        text = self.call("train", "--resume", self.folder / "maps-plain").stdout
+        drawn = self.call("predict", self.folder / "maps-plain", "--index", "0").stdout.split("read:\n")[1].splitlines()[:5]
+        self.assertIn("; read\n" + "\n".join(drawn), text)
+        self.assertNotRegex(text, r"read \d \d \d")
         drawing = self.folder / "map.svg"
         paper = ("train", "warcraft", "--preset", "paper", *few, "--set", "q.from=maps-paper")
         result = self.call(*paper, "--seed", "1", "--out", "maps-same-q")

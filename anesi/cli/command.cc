@@ -7,6 +7,7 @@
 
 #include "anesi/cli/fetch_mnist.h"
 #include "anesi/cli/numbers.h"
+#include "anesi/core/asked_output.h"
 #include "anesi/core/printable.h"
 #include "anesi/core/rows.h"
 
@@ -114,21 +115,35 @@ std::string describe_prediction(const Predictor& predictor, const Presentation& 
   const auto& seen = batch.observations;
   const auto beliefs = predictor.beliefs(batch.inputs);
   const auto predicted = predictor.predict(beliefs, 1, seen.given);
-  const auto read = presentation.world(values_of(predicted.worlds[0])), label = presentation.label(seen);
+  const auto read = values_of(predicted.worlds[0]);
+  const auto label = presentation.label(seen);
+  // What does not fit on one line is drawn below it.
+  const auto layout = presentation.layout(read);
+  const bool drawn = layout.find('\n') != std::string::npos;
+  const auto told = [&](std::optional<bool> right, const std::string& what) {
+    return fmt::format("{}{}: {}{}, label {}{}", right ? (*right ? "right " : "wrong ") : "", index,
+                       drawn ? "" : fmt::format("read {}, ", presentation.world(read)), what, label,
+                       drawn ? "; read\n" + layout : "");
+  };
   if (predicted.constrained.defined() && seen.worlds.defined()) {
-    const bool right = torch::equal(predicted.constrained, seen.worlds);
-    return fmt::format("{} {}: read {}, under the constraint {}, label {}", right ? "right" : "wrong", index, read,
-                       presentation.world(values_of(predicted.constrained[0])), label);
+    return told(torch::equal(predicted.constrained, seen.worlds),
+                "under the constraint " + presentation.world(values_of(predicted.constrained[0])));
+  }
+  const auto* const asked = predictor.problem().facts().find<AskedOutput>();
+  if (predicted.holds.defined() && asked != nullptr && seen.holds.defined()) {  // as `predict` decides it
+    const auto share = predicted.holds.item<double>();
+    return told((share > 0.5) == seen.holds.item<bool>(),
+                fmt::format("{} with probability {:.2f} %", presentation.output(asked->output), 100 * share));
   }
   if (!predictor.chooses()) {
     const auto share = predictor.model().prediction->log_prob(beliefs, seen.outputs).exp().item<double>();
-    return fmt::format("{}: read {}, {} with {:.1f} %, label {}", index, read,
-                       presentation.output(values_of(seen.outputs[0])), 100 * share, label);
+    return told(std::nullopt,
+                fmt::format("{} with {:.1f} %", presentation.output(values_of(seen.outputs[0])), 100 * share));
   }
   const auto best = predicted.outputs.select(1, 0);
-  return fmt::format("{} {}: read {}, predicted {} ({:.1f} %), label {}",
-                     seen.agree(best).item<bool>() ? "right" : "wrong", index, read,
-                     presentation.output(values_of(best[0])), 100 * predicted.probability[0][0].item<double>(), label);
+  return told(seen.agree(best).item<bool>(),
+              fmt::format("predicted {} ({:.1f} %)", presentation.output(values_of(best[0])),
+                          100 * predicted.probability[0][0].item<double>()));
 }
 
 }  // namespace anesi::cli

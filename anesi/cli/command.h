@@ -60,7 +60,8 @@ const Examples& split_of(const Splits& splits, const std::string& name);
 // A table of one evaluation, for people.
 std::string evaluation_table(const Evaluation& evaluation, const std::string& split);
 
-// What was read and predicted for one example of the data, on one line.
+// What was read and predicted for one example of the data, on one line; what was read below it where the task draws
+// worlds on several.
 std::string describe_prediction(const Predictor& predictor, const Presentation& presentation, const Examples& data,
                                 std::int64_t index);
 
