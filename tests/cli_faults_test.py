@@ -86,6 +86,7 @@ class Faults(ProgramTest):
 
         write_digits(self.folder / "others", train=160)
         changed("origin", lambda manifest: manifest["data"].update(origin="here" + escape))
+        shown("eval", "origin", "--json", data=self.folder / "others")
         result = shown("eval", "origin", data=self.folder / "others")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("here\\x1b[31m\\n\\x9b2J", result.stderr)

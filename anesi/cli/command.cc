@@ -31,8 +31,8 @@ TaskContext CommonFlags::context() const {
 void note(const std::string& line) { std::cerr << printable(line) << '\n'; }
 
 void print_json(const nlohmann::ordered_json& object) {
-  // A name of a file need not be UTF-8, which JSON is.
-  std::cout << object.dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace) << '\n';
+  // A name of a file need not be UTF-8, which JSON is; and letters may be some that change a terminal.
+  std::cout << object.dump(-1, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace) << '\n';
 }
 
 bool names_task(const std::string& target, const TaskContext& context) {

@@ -132,8 +132,8 @@ void check_neighbours(const std::filesystem::path& out, const std::string& task)
     throw UsageError(fmt::format(
         "{}: holds a run; --out wants a folder of runs, a new one or that of an earlier repeat", out.string()));
   }
-  if (!std::filesystem::is_directory(out)) return;
-  for (const auto& entry : std::filesystem::directory_iterator(out)) {
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(out, none)) {
     const auto config = entry.path() / "config.toml";
     if (!std::filesystem::exists(config)) continue;
     const auto there = Configuration::from_toml(read_file(config), config.string())->task_name;

@@ -70,7 +70,9 @@ void Run::save_checkpoint(const Training& training) const {
   auto state = training.trainer().state();
   state["data"] = training.data_fingerprint();
   const nlohmann::json options = training.configuration().values();
-  write_safetensors(folder / "state.safetensors", state, {{"format", "anesi checkpoint"}, {"options", options.dump()}});
+  write_safetensors(folder / "state.safetensors", state,
+                    {{"format", "anesi checkpoint"},
+                     {"options", options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)}});
 }
 
 void Run::check_edits(const Configuration& configuration, const Say& say) const {
