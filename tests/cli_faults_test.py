@@ -59,10 +59,11 @@ class Faults(ProgramTest):
         self.assertIn("tv_perceived", json.loads(self.call("check", "./mnist-add", "--beliefs", "5", "--json").stdout))
 
     def test_an_output_that_is_none_is_not_explained(self):
-        small = ("--set", "train.epochs=1", "--set", "q.pretrain=20")
-        for task, output, most in (("sum", "-1", 18), ("parity", "-1", 1), ("formula", "-82", 162)):
+        small = ("--set", "train.epochs=1", "--set", "q.pretrain=20", "--set")
+        for task, size, output, most in (("sum", "task.digits=2", "-1", 18), ("parity", "task.digits=4", "-1", 1),
+                                         ("formula", "task.symbols=3", "-10", 90)):
             name = f"none-{task}"
-            result = self.call("train", task, *small, "--out", name, *(("--set", "task.digits=2") if task != "parity" else ()))
+            result = self.call("train", task, *small, size, "--out", name)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.refused(2, f"--output {output}: variable 0 is -1; its values are 0 to {most}$", "explain", name, "--index", "0",
                          "--output", output)
