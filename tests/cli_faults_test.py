@@ -111,6 +111,10 @@ class Faults(ProgramTest):
                                 capture_output=True, cwd=self.folder)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertTrue(json.loads(result.stdout)["run"].endswith("n\ufffd"))
+        # An option's text is written into the run, so it must be one before anything is trained.
+        result = subprocess.run([PROGRAM, "train", "cnf", "--set", b"task.knowledge=f\xff.cnf"], capture_output=True)
+        self.assertEqual((result.returncode, result.stderr),
+                         (2, b'anesi: option task.knowledge: "f\\xff.cnf" is not plain text (UTF-8)\n'))
 
     def on_a_terminal(self, columns, **environment):
         """What a small training writes to a terminal of so many columns."""
