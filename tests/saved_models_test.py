@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Models that version 0.1.0 saved still load and say the same.
+"""Models that every released version saved still load and say the same.
 
     tests/saved_models_test.py build/release/anesi [unittest arguments]
 
-tests/saved/NAME holds a small run of one kind of q and expected.json: how it was trained, and what that version printed
-for some calls. tests/saved/digits holds the images it was trained and asked on, which that version drew itself.
+tests/saved/NAME holds a small run of one kind of q and expected.json: how it was trained, and what the version that saved
+it printed for some calls. Names begin with the version, but those of 0.1 with nothing. tests/saved/digits holds the images
+that those were trained and asked on, which version 0.1 drew itself.
 """
 
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -100,8 +102,26 @@ class SavedModels(unittest.TestCase):
         self.assertRegex(lines[0], pattern)
         self.assertEqual(result.stdout, "")
 
+    def manifests(self, version=None):
+        """Of the runs that were saved by a version: those of 0.1 have none in their names."""
+        names = [name for name in NAMES if (name.startswith(f"{version}-") if version else not name[0].isdigit())]
+        return [json.loads((SAVED / name / "model/manifest.json").read_text()) for name in names]
+
+    def test_every_released_version_is_there(self):
+        changes = (SAVED.parent.parent / "CHANGELOG.md").read_text()
+        released = {".".join(version) for version in re.findall(r"(?m)^## .*?(\d+)\.(\d+)\.\d+", changes)}
+        self.assertEqual({name.split("-")[0] for name in NAMES if name[0].isdigit()} | {"0.1"}, released)
+
+    def test_what_is_new_in_0_2_is_there(self):
+        manifests = self.manifests("0.2")
+        self.assertEqual({manifest["format"] for manifest in manifests}, {2})
+        self.assertEqual({manifest["architecture"] for manifest in manifests}, {"exact", "graph", "set", "transformer"})
+        self.assertTrue(any("found" in manifest for manifest in manifests))
+        self.assertTrue(any(manifest["explains"] for manifest in manifests))
+        self.assertTrue(any(manifest["prunes"] for manifest in manifests))
+
     def test_every_kind_of_q_is_there(self):
-        manifests = [json.loads((SAVED / name / "model/manifest.json").read_text()) for name in NAMES]
+        manifests = self.manifests()
         self.assertEqual({manifest["architecture"] for manifest in manifests},
                          {"exact", "grid", "mlp", "pairwise", "resnet", "scan", "transducer"})
         self.assertEqual({manifest["options"]["loss"] for manifest in manifests}, {"amortized", "exact", "rloo"})
@@ -140,7 +160,7 @@ def replays(name):
 
 
 for saved_name in NAMES:
-    setattr(SavedModels, f"test_replay_{saved_name.replace('-', '_')}", replays(saved_name))
+    setattr(SavedModels, f"test_replay_{saved_name.replace('-', '_').replace('.', '_')}", replays(saved_name))
 
 
 if __name__ == "__main__":

@@ -95,6 +95,15 @@ class Structure(unittest.TestCase):
             if path.suffix == ".h":
                 self.assertTrue(text.startswith("// "), f"{path} does not say what it is for")
 
+    def test_the_version_stands_in_one_place(self):
+        project = ROOT.parent
+        version = re.search(r"^project\(anesi VERSION ([0-9.]+)", (project / "CMakeLists.txt").read_text(), re.MULTILINE).group(1)
+        told = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
+        self.assertRegex(told, rf"^anesi {re.escape(version)} \(libtorch \d+\.\d+\.\d+, with(out)? CaDiCaL, with(out)? libsdd\)\n$")
+        self.assertRegex((project / "CHANGELOG.md").read_text(), rf"(?m)^## .*{re.escape(version)}$")
+        for name in ("CITATION.cff", "pyproject.toml"):
+            self.assertNotRegex((project / name).read_text(), r"(?m)^version *[:=]", f"{name} would have to be kept in step")
+
 
 if __name__ == "__main__":
     unittest.main()

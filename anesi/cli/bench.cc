@@ -19,6 +19,7 @@
 #include "anesi/cli/bench_orders.h"
 #include "anesi/cli/bench_priors.h"
 #include "anesi/cli/command.h"
+#include "anesi/cli/numbers.h"
 #include "anesi/cli/time_of.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/core/pruner.h"
@@ -219,7 +220,7 @@ void bench(const BenchFlags& flags) {
       }
     }
   }
-  if (flags.common.json) std::cout << results.dump() << '\n';
+  if (flags.common.json) print_json(nlohmann::ordered_json{{"parts", results}});
 }
 
 }  // namespace
@@ -230,8 +231,8 @@ void add_bench(CLI::App& app, int&) {
   command->add_option("NAME", flags->name, "only parts whose name starts like this");
   command
       ->add_option("--digits", flags->digits, "sizes of mnist-add (default 1 4 15; for inference 1 to 15, 50 and 100)")
-      ->check(CLI::Range(1, 1000));
-  command->add_option("--seconds", flags->seconds, "time spent on a part")->check(CLI::Range(0.01, 600.0));
+      ->check(whole_number(1, 1000));
+  command->add_option("--seconds", flags->seconds, "time spent on a part")->check(real_number(0.01, 600.0));
   command->add_option("--reference", flags->reference, "bench/pytorch_reference.py: times it too and prints ratios")
       ->check(CLI::ExistingFile);
   command->add_option("--python", flags->python, "the Python that has torch");
@@ -240,7 +241,7 @@ void add_bench(CLI::App& app, int&) {
       ->add_option("--trainings", flags->trainings,
                    "of each estimator in `anesi bench gradients` (default 20), of each model in `anesi bench orders` "
                    "(default 2)")
-      ->check(CLI::Range(2, 1000));
+      ->check(whole_number(2, 1000));
   flags->common.add_to(*command);
   command->footer(
       "`anesi bench inference` times one query against the number of digits, for q and for exact inference.\n"

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <random>
 
+#include "anesi/cli/command.h"
 #include "anesi/core/index.h"
 #include "anesi/core/rows.h"
 #include "anesi/core/seeded.h"
@@ -395,7 +396,7 @@ void bench_discover(bool json) {
     std::cout << std::flush;
   }
   if (json) {
-    std::cout << nlohmann::ordered_json{{"discover", rows}}.dump() << '\n';
+    print_json(nlohmann::ordered_json{{"discover", rows}});
   } else {
     std::cout << fmt::format("wrong: of {} fresh worlds; bound: on that share, with 95 %\n",
                              thousands(static_cast<std::uint64_t>(kFreshWorlds)));

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "anesi/cli/command.h"
 #include "anesi/cli/line_chart.h"
 #include "anesi/flow/divergences.h"
 #include "anesi/io/files.h"
@@ -28,7 +29,7 @@ std::string chart_of(const std::vector<DivergenceCurve>& curves, double CurvePoi
 void bench_divergences(bool json, const std::string& svg) {
   const DivergenceOptions options;
   const auto curves = compare_divergences(
-      options, [](std::int64_t done, std::int64_t all) { std::cerr << fmt::format("{} of {} trained\n", done, all); });
+      options, [](std::int64_t done, std::int64_t all) { note(fmt::format("{} of {} trained", done, all)); });
   if (json) {
     auto rows = nlohmann::ordered_json::array();
     for (const auto& curve : curves) {
@@ -37,7 +38,7 @@ void bench_divergences(bool json, const std::string& svg) {
             {{"objective", name_of(curve.objective)}, {"step", step}, {"kl_p_q", forward}, {"kl_q_p", reverse}});
       }
     }
-    std::cout << nlohmann::ordered_json{{"divergences", rows}}.dump() << '\n';
+    print_json(nlohmann::ordered_json{{"divergences", rows}});
   } else {
     for (const auto& [title, which] :
          {std::pair("KL(p||q)", &CurvePoint::forward), std::pair("KL(q||p)", &CurvePoint::reverse)}) {

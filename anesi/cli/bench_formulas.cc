@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "anesi/check/count_check.h"
+#include "anesi/cli/command.h"
 #include "anesi/core/seeded.h"
 #include "anesi/train/formula_training.h"
 
@@ -59,7 +60,7 @@ void bench_formulas(bool json) {
     }
   }
   if (json) {
-    std::cout << nlohmann::ordered_json{{"formulas", rows}, {"training_seconds", seconds}}.dump() << '\n';
+    print_json(nlohmann::ordered_json{{"formulas", rows}, {"training_seconds", seconds}});
   } else {
     std::cout << fmt::format(
         "{} random 3-CNF of 10 to 20 variables each, none trained on; errors of log p(y=1|P) in nats: of q(y=1|P), and "

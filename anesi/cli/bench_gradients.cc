@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "anesi/check/gradient_check.h"
+#include "anesi/cli/command.h"
 #include "anesi/cli/line_chart.h"
 #include "anesi/io/files.h"
 
@@ -121,7 +122,7 @@ void bench_gradients(std::int64_t trainings, bool json, const std::string& svg) 
     }
   }
   if (json) {
-    std::cout << nlohmann::ordered_json{{"gradients", gradients}, {"optimisations", optimisations}}.dump() << '\n';
+    print_json(nlohmann::ordered_json{{"gradients", gradients}, {"optimisations", optimisations}});
   } else {
     std::cout << fmt::format(
         "{} trainings, {} steps, {} calls of g for each step; errors are squared, summed over numbers, in the mean "

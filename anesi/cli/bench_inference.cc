@@ -7,6 +7,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "anesi/cli/command.h"
 #include "anesi/cli/line_chart.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/core/pruner.h"
@@ -116,7 +117,7 @@ void bench_inference(std::vector<std::int64_t> sizes, double seconds, bool json,
       enumerated = digits;
       series.back().points.emplace_back(static_cast<double>(digits), enumeration);
     }
-    std::cerr << fmt::format("{} digits timed\n", digits);
+    note(fmt::format("{} digits timed", digits));
   }
   if (!svg.empty()) {
     write_file_atomically(svg, line_chart(series, {.title = "One query: milliseconds against the number of digits N",
@@ -135,7 +136,8 @@ void bench_inference(std::vector<std::int64_t> sizes, double seconds, bool json,
       text += fmt::format("{:<22}{:>8}{:>16.3f}\n", line.name, digits, 1000 * time);
     }
   }
-  std::cout << (json ? rows.dump() + "\n" : text);
+  if (json) return print_json(nlohmann::ordered_json{{"inference", rows}});
+  std::cout << text;
 }
 
 }  // namespace anesi::cli

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "anesi/check/markov_check.h"
+#include "anesi/cli/command.h"
 #include "anesi/core/seeded.h"
 #include "anesi/predict/soft_count.h"
 
@@ -108,8 +109,7 @@ void bench_markov(bool json) {
   if (!json) std::cout << fmt::format("trained in {:.0f} s\n", seconds) << std::flush;
   const auto counts = count_soft_formulas(network, json), fits = recover_weights(with_cases(*network, 32), json);
   if (json) {
-    std::cout << nlohmann::ordered_json{{"counts", counts}, {"fits", fits}, {"training_seconds", seconds}}.dump()
-              << '\n';
+    print_json(nlohmann::ordered_json{{"counts", counts}, {"fits", fits}, {"training_seconds", seconds}});
     return;
   }
   std::cout << fmt::format(

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "anesi/check/order_check.h"
+#include "anesi/cli/command.h"
 
 namespace anesi::cli {
 
@@ -42,7 +43,7 @@ void bench_orders(std::int64_t formulas, bool json) {
               << std::flush;
   }
   if (json) {
-    std::cout << nlohmann::ordered_json{{"orders", rows}}.dump() << '\n';
+    print_json(nlohmann::ordered_json{{"orders", rows}});
   } else {
     std::cout << fmt::format(
         "KL(p(w|y=1,P) || q(w|y=1,P)) in nats: {} random formulas of {} variables and {} clauses, a q for each, {} "

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "anesi/check/prior_check.h"
+#include "anesi/cli/command.h"
 
 namespace anesi::cli {
 namespace {
@@ -77,7 +78,7 @@ void bench_priors(bool json) {
                              100 * (mean.perceived.divergence / judged_against - 1), kJudgedPresets.front());
   }
   if (json) {
-    std::cout << nlohmann::ordered_json{{"task", kJudgedTask}, {"priors", rows}}.dump() << '\n';
+    print_json(nlohmann::ordered_json{{"task", kJudgedTask}, {"priors", rows}});
   } else {
     std::cout << "KL and TV: of q(y|P) from exact inference, on what perception believes of the test inputs; surprise: "
                  "-log P_i(w_i)\nat the true worlds, in nats a variable. The same q, samples and steps for all.\n";

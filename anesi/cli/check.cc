@@ -7,6 +7,7 @@
 #include "anesi/check/run_check.h"
 #include "anesi/check/soft_check.h"
 #include "anesi/cli/command.h"
+#include "anesi/cli/numbers.h"
 #include "anesi/cli/progress_display.h"
 
 namespace anesi::cli {
@@ -42,7 +43,7 @@ CheckReport report_of_formula(const CheckFlags& flags) {
 
 CheckReport report_of(const CheckFlags& flags) {
   const auto context = flags.common.context();
-  if (tasks().contains(flags.target)) {  // a run in a folder of that name is ./NAME
+  if (names_task(flags.target, context)) {
     Configuration configuration(flags.target);
     for (const auto& setting : flags.settings) configuration.table().set(setting);
     ProgressDisplay display;
@@ -65,7 +66,7 @@ CheckReport report_of(const CheckFlags& flags) {
 int check(const CheckFlags& flags) {
   const auto report = report_of(flags);
   if (flags.common.json) {
-    std::cout << report.to_json().dump() << '\n';
+    print_json(report.to_json());
   } else {
     for (const auto& line : report.lines()) {
       std::cout << fmt::format("{}  {:<24} {}\n", line.good ? "ok  " : "BAD ", line.name, line.words);
@@ -85,17 +86,16 @@ void add_check(CLI::App& app, int& exit_code) {
   command->add_option("--set", flags->settings, "an option of the task, name=value; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--beliefs", flags->options.beliefs, "how many beliefs to look at (default 200)")
-      ->check(CLI::Range(1, 1000000));
+      ->check(whole_number(1, 1000000));
   command->add_option("--samples", flags->options.samples, "outputs or worlds sampled for each (default 100)")
-      ->check(CLI::Range(2, 1000000));
-  command->add_option("--seed", flags->options.seed, "decides every random draw (default 0)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number(2, 1000000));
+  command->add_option("--seed", flags->options.seed, "decides every random draw (default 0)")->check(seed_number());
   command->add_option("--as", flags->as, "of a formula: what it is as a problem (default constraint)")
       ->check(CLI::IsMember({"constraint", "clauses", "definition"}));
   command->add_option("--seconds", flags->seconds, "of a formula: after which compiling it is given up (default 60)")
-      ->check(CLI::Range(0.0, 1e6));
+      ->check(real_number(0.0, 1e6));
   command->add_option("--learn", flags->learn, "of a weighted formula: updates while q learns it (default 100)")
-      ->check(CLI::Range(0, 1'000'000));
+      ->check(whole_number(0, 1'000'000));
   command->add_option("--write", flags->write,
                       "of a formula: write its circuit to this file, in the format of c2d (.nnf)");
   flags->common.add_to(*command);

@@ -6,6 +6,9 @@
 #include <iostream>
 
 #include "anesi/cli/fetch_mnist.h"
+#include "anesi/cli/numbers.h"
+#include "anesi/core/asked_output.h"
+#include "anesi/core/printable.h"
 #include "anesi/core/rows.h"
 
 namespace anesi::cli {
@@ -13,7 +16,7 @@ namespace anesi::cli {
 void CommonFlags::add_to(CLI::App& command) {
   command.add_flag("--json", json, "print one JSON object on stdout and nothing else there");
   command.add_option("--data", data, "directory with the data (default: ANESI_DATA, then the cache, then fetched)");
-  command.add_option("--threads", threads, "threads to use (default: all cores)")->check(CLI::Range(1, 1024));
+  command.add_option("--threads", threads, "threads to use (default: all cores)")->check(whole_number(1, 1024));
 }
 
 TaskContext CommonFlags::context() const {
@@ -21,8 +24,26 @@ TaskContext CommonFlags::context() const {
   TaskContext context;
   if (!data.empty()) context.data = data;
   context.mnist_sources = mnist_sources();
-  context.say = [](const std::string& line) { std::cerr << line << '\n'; };
+  context.say = note;
   return context;
+}
+
+void note(const std::string& line) { std::cerr << printable(line) << '\n'; }
+
+void print_json(const nlohmann::ordered_json& object) {
+  // A name of a file need not be UTF-8, which JSON is; and letters may be some that change a terminal.
+  std::cout << object.dump(-1, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace) << '\n';
+}
+
+bool names_task(const std::string& target, const TaskContext& context) {
+  if (!tasks().contains(target)) return false;
+  std::error_code unknown;  // then there is none to speak of
+  const std::filesystem::path folder(target);
+  if (std::filesystem::exists(folder / "config.toml", unknown) ||
+      std::filesystem::exists(folder / "manifest.json", unknown)) {
+    context.say(fmt::format("note: the task {} is meant; the run of that name is ./{}", target, target));
+  }
+  return true;
 }
 
 LoadedRun open_run(const std::string& directory, const TaskContext& context) {
@@ -31,7 +52,7 @@ LoadedRun open_run(const std::string& directory, const TaskContext& context) {
 }
 
 void InputFlags::add_to(CLI::App& command) {
-  command.add_option("--index", index, "an example of the data")->check(CLI::NonNegativeNumber);
+  command.add_option("--index", index, "an example of the data")->check(whole_number(0));
   command.add_option("--input", file, "a file with one input, as the task reads it (digits: an IDX file of images)");
   command.add_option("--split", split, "where the example is from: train, validation or test")
       ->check(CLI::IsMember({"train", "validation", "test"}));
@@ -94,21 +115,35 @@ std::string describe_prediction(const Predictor& predictor, const Presentation& 
   const auto& seen = batch.observations;
   const auto beliefs = predictor.beliefs(batch.inputs);
   const auto predicted = predictor.predict(beliefs, 1, seen.given);
-  const auto read = presentation.world(values_of(predicted.worlds[0])), label = presentation.label(seen);
+  const auto read = values_of(predicted.worlds[0]);
+  const auto label = presentation.label(seen);
+  // What does not fit on one line is drawn below it.
+  const auto layout = presentation.layout(read);
+  const bool drawn = layout.find('\n') != std::string::npos;
+  const auto told = [&](std::optional<bool> right, const std::string& what) {
+    return fmt::format("{}{}: {}{}, label {}{}", right ? (*right ? "right " : "wrong ") : "", index,
+                       drawn ? "" : fmt::format("read {}, ", presentation.world(read)), what, label,
+                       drawn ? "; read\n" + layout : "");
+  };
   if (predicted.constrained.defined() && seen.worlds.defined()) {
-    const bool right = torch::equal(predicted.constrained, seen.worlds);
-    return fmt::format("{} {}: read {}, under the constraint {}, label {}", right ? "right" : "wrong", index, read,
-                       presentation.world(values_of(predicted.constrained[0])), label);
+    return told(torch::equal(predicted.constrained, seen.worlds),
+                "under the constraint " + presentation.world(values_of(predicted.constrained[0])));
+  }
+  const auto* const asked = predictor.problem().facts().find<AskedOutput>();
+  if (predicted.holds.defined() && asked != nullptr && seen.holds.defined()) {  // as `predict` decides it
+    const auto share = predicted.holds.item<double>();
+    return told((share > 0.5) == seen.holds.item<bool>(),
+                fmt::format("{} with probability {:.2f} %", presentation.output(asked->output), 100 * share));
   }
   if (!predictor.chooses()) {
     const auto share = predictor.model().prediction->log_prob(beliefs, seen.outputs).exp().item<double>();
-    return fmt::format("{}: read {}, {} with {:.1f} %, label {}", index, read,
-                       presentation.output(values_of(seen.outputs[0])), 100 * share, label);
+    return told(std::nullopt,
+                fmt::format("{} with {:.1f} %", presentation.output(values_of(seen.outputs[0])), 100 * share));
   }
   const auto best = predicted.outputs.select(1, 0);
-  return fmt::format("{} {}: read {}, predicted {} ({:.1f} %), label {}",
-                     seen.agree(best).item<bool>() ? "right" : "wrong", index, read,
-                     presentation.output(values_of(best[0])), 100 * predicted.probability[0][0].item<double>(), label);
+  return told(seen.agree(best).item<bool>(),
+              fmt::format("predicted {} ({:.1f} %)", presentation.output(values_of(best[0])),
+                          100 * predicted.probability[0][0].item<double>()));
 }
 
 }  // namespace anesi::cli

@@ -28,6 +28,15 @@ struct CommonFlags {
   TaskContext context() const;
 };
 
+// A line on stderr. Whatever the text holds, it stays one line and leaves the terminal as it is.
+void note(const std::string& line);
+// The one object that --json promises, on stdout.
+void print_json(const nlohmann::ordered_json& object);
+
+// Whether a command that takes a task or a run is to take this for a task. A task's name is one, whatever else is
+// called so; where a run is, the context says how to name that.
+bool names_task(const std::string& target, const TaskContext& context);
+
 // A run by its directory, or a model's. Throws UsageError where there is no such directory.
 LoadedRun open_run(const std::string& directory, const TaskContext& context);
 
@@ -51,7 +60,8 @@ const Examples& split_of(const Splits& splits, const std::string& name);
 // A table of one evaluation, for people.
 std::string evaluation_table(const Evaluation& evaluation, const std::string& split);
 
-// What was read and predicted for one example of the data, on one line.
+// What was read and predicted for one example of the data, on one line; what was read below it where the task draws
+// worlds on several.
 std::string describe_prediction(const Predictor& predictor, const Presentation& presentation, const Examples& data,
                                 std::int64_t index);
 

@@ -7,14 +7,21 @@
 #include <limits>
 
 #include "anesi/cli/command.h"
+#include "anesi/cli/standard_streams.h"
 #include "anesi/core/build.h"
+#include "anesi/core/printable.h"
 #include "anesi/core/shared_cores.h"
 
 namespace anesi {
 namespace {
 
-// The first line of a message: what libtorch throws goes on with a stack trace.
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+// A message as it is shown: its first line, for what libtorch throws goes on with a stack trace, and no more of what a
+// file may have put into it than a person reads.
+std::string shown(const std::string& message) {
+  constexpr std::size_t kLongest = 2000;
+  const auto line = message.substr(0, message.find('\n'));
+  return printable(line.substr(0, kLongest)) + (line.size() > kLongest ? "…" : "");
+}
 
 // Training allocates and frees the same large tensors at every step. By default the C library gives such memory back to
 // the system each time and pays for it in page faults.
@@ -59,26 +66,36 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
-    std::cerr << "anesi: " << first_line(error.what()) << "; `anesi --help` says how\n";
+    std::cerr << "anesi: " << shown(error.what()) << "; `anesi --help` says how\n";
     return cli::kMisuse;
   }
   return exit_code;
 }
 
-}  // namespace
-
-int run_command_line(int argc, char** argv) {
-  keep_freed_memory();
-  const SharedCores shared_cores;
+// A failure is one line on stderr and an exit code.
+int run_or_tell(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const UsageError& error) {
-    std::cerr << "anesi: " << first_line(error.what()) << '\n';
+    std::cerr << "anesi: " << shown(error.what()) << '\n';
     return cli::kMisuse;
   } catch (const std::exception& error) {
-    std::cerr << "anesi: " << first_line(error.what()) << '\n';
+    std::cerr << "anesi: " << shown(error.what()) << '\n';
     return cli::kFailed;
   }
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  cli::hold_standard_streams();
+  keep_freed_memory();
+  const SharedCores shared_cores;
+  const int code = run_or_tell(argc, argv);
+  const auto lost = cli::lost_output();
+  if (lost.empty()) return code;
+  std::cerr << "anesi: stdout: cannot write: " << lost << "; what was printed is lost or cut short\n";
+  return code == 0 ? cli::kFailed : code;
 }
 
 }  // namespace anesi

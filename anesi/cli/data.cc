@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "anesi/cli/command.h"
+#include "anesi/cli/numbers.h"
 #include "anesi/run/configuration.h"
 
 namespace anesi::cli {
@@ -34,7 +35,7 @@ void data(const DataFlags& flags) {
   std::ranges::sort(names);
   json["files"] = names;
   if (flags.common.json) {
-    std::cout << json.dump() << '\n';
+    print_json(json);
   } else {
     for (const auto& name : names) std::cout << (std::filesystem::path(flags.out) / name).string() << '\n';
   }
@@ -49,7 +50,7 @@ void add_data(CLI::App& app, int&) {
   command->add_option("--out", flags->out, "the directory to write to, new or empty")->required();
   command->add_option("--set", flags->settings, "an option's value, name=value; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--seed", flags->seed, "of the shuffle (default 0)")->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", flags->seed, "of the shuffle (default 0)")->check(seed_number());
   flags->common.add_to(*command);
   command->footer("Example:\n  anesi data mnist-add --set task.digits=2 --out digits/");
   command->callback([flags] { data(*flags); });

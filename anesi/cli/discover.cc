@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "anesi/cli/command.h"
+#include "anesi/cli/numbers.h"
 #include "anesi/core/index.h"
 #include "anesi/core/rows.h"
 #include "anesi/discover/drawing.h"
@@ -50,7 +51,7 @@ torch::Tensor beliefs_of_training(const LoadedRun& run) {
 }
 
 Subject subject_of(const DiscoverFlags& flags, const TaskContext& context) {
-  if (tasks().contains(flags.target)) {  // a run in a folder of that name is ./NAME
+  if (names_task(flags.target, context)) {
     Configuration configuration(flags.target);
     for (const auto& setting : flags.settings) configuration.table().set(setting);
     return {flags.target, configuration.make_task(context).problem, std::nullopt};
@@ -216,7 +217,12 @@ void discover_one(const DiscoverFlags& flags) {
   const auto context = flags.common.context();
   const auto subject = subject_of(flags, context);
   const auto found = discover(*subject.problem, flags.options, flags.seed, subject.source, context.say);
-  std::cout << (flags.common.json ? json_of(subject, found).dump() + "\n" : words_of(subject, found)) << std::flush;
+  if (flags.common.json) {
+    print_json(json_of(subject, found));
+  } else {
+    std::cout << words_of(subject, found);
+  }
+  std::cout.flush();
   if (flags.svg.empty()) return;
   // What was found is told already, whether or not it can be drawn.
   if (!found.automaton) return context.say("--svg: no automaton was found, so nothing is drawn");
@@ -233,15 +239,15 @@ void add_discover(CLI::App& app, int&) {
   command->add_option("TARGET", flags->target, "a task, or a run directory")->required();
   command->add_option("--set", flags->settings, "an option of the task, name=value; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--seed", flags->seed, "decides every random draw (default 0)")->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", flags->seed, "decides every random draw (default 0)")->check(seed_number());
   command->add_option("--seconds", limits.seconds, "time after which it is given up (default 20)")
-      ->check(CLI::Range(0.1, 1e6));
+      ->check(real_number(0.1, 1e6));
   command->add_option("--states", limits.states, "states that a memory may have at any time (default 4096)")
-      ->check(CLI::Range(1, 1'000'000));
+      ->check(whole_number(1, 1'000'000));
   command->add_option("--calls", limits.calls, "calls of the function after which it is given up (default 200000000)")
-      ->check(CLI::Range(std::int64_t{1000}, std::int64_t{1'000'000'000'000}));
+      ->check(whole_number(1000, 1'000'000'000'000));
   command->add_option("--draws", flags->options.draws, "worlds that the certificate is drawn from (default 30000)")
-      ->check(CLI::Range(100, 100'000'000));
+      ->check(whole_number(100, 100'000'000));
   command->add_option("--svg", flags->svg, "draw the automaton into this file, if it has at most 24 states at a time");
   flags->common.add_to(*command);
   command->footer(

@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "anesi/cli/command.h"
+#include "anesi/cli/numbers.h"
 #include "anesi/run/run.h"
 
 namespace anesi::cli {
@@ -22,7 +23,7 @@ void eval(const EvalFlags& flags) {
     nlohmann::ordered_json json{{"task", run.configuration->task_name}, {"split", flags.split}};
     json.update(to_json(evaluation));
     json["data"] = data.origin;
-    std::cout << json.dump() << '\n';
+    print_json(json);
   } else {
     std::cout << evaluation_table(evaluation, flags.split);
   }
@@ -37,9 +38,9 @@ void add_eval(CLI::App& app, int&) {
   command->add_option("--split", flags->split, "train, validation or test")
       ->check(CLI::IsMember({"train", "validation", "test"}));
   command->add_option("--beam", flags->beam, "width of the beam (default: the run's eval.beam)")
-      ->check(CLI::Range(1, 1000000));
+      ->check(whole_number(1, 1000000));
   command->add_option("--samples", flags->samples, "explanations sampled for each example (default 10)")
-      ->check(CLI::Range(0, 1000000));
+      ->check(whole_number(0, 1000000));
   flags->common.add_to(*command);
   command->footer(
       "symbolic: c of the most likely world; neural: the most likely output of q; nll: of the label under q;\n"

@@ -8,9 +8,11 @@
 #include <optional>
 
 #include "anesi/cli/command.h"
+#include "anesi/cli/numbers.h"
 #include "anesi/cli/rollout_svg.h"
 #include "anesi/core/rows.h"
 #include "anesi/io/files.h"
+#include "anesi/models/grid_walk.h"
 
 namespace anesi::cli {
 namespace {
@@ -40,7 +42,8 @@ struct Explained {
 };
 
 void print(const ExplainFlags& flags, const nlohmann::ordered_json& json, const std::string& text) {
-  std::cout << (flags.common.json ? json.dump() + "\n" : text);
+  if (flags.common.json) return print_json(json);
+  std::cout << text;
 }
 
 void add_label(const Explained& it, nlohmann::ordered_json& json, std::string& text) {
@@ -251,6 +254,15 @@ void check_flags(const ExplainFlags& flags, ExplainedBy by) {
   }
 }
 
+// Why an output that somebody wrote is none of the problem's, or "". Outputs that end early are those of walks alone.
+std::string complaint_about(const std::vector<std::int64_t>& output, const Problem& problem) {
+  const auto& outputs = problem.outputs();
+  const auto end = std::ranges::find(output, kNone) - output.begin();
+  if (auto complaint = outputs.complaint(output); !complaint.empty() || end == std::ssize(output)) return complaint;
+  if (problem.facts().find<GridWalk>() != nullptr) return "";
+  return fmt::format("variable {} is {}; its values are 0 to {}", end, kNone, outputs.domain(end) - 1);
+}
+
 void explain_one(const ExplainFlags& flags) {
   const auto run = open_run(flags.run, flags.common.context());
   const auto input = flags.input.read(run);
@@ -260,7 +272,7 @@ void explain_one(const ExplainFlags& flags) {
   ExplainRequest request{.top = flags.shown(), .given = input.given};
   if (!flags.output.empty()) {
     request.output = run.presentation().read_output(flags.output);
-    if (const auto complaint = run.predictor.problem().outputs().complaint(request.output); !complaint.empty()) {
+    if (const auto complaint = complaint_about(request.output, run.predictor.problem()); !complaint.empty()) {
       throw UsageError(fmt::format("--output {}: {}", flags.output, complaint));
     }
     if (!run.predictor.possible(request.output)) {
@@ -287,7 +299,7 @@ void add_explain(CLI::App& app, int&) {
   flags->input.add_to(*command);
   command->add_option("--output", flags->output,
                       "the output to explain (default: the predicted one, or what the task asks)");
-  command->add_option("--top", flags->top, "how many worlds to show (default 5)")->check(CLI::Range(1, 10000));
+  command->add_option("--top", flags->top, "how many worlds to show (default 5)")->check(whole_number(1, 10000));
   command->add_flag("--joint", flags->joint, "the most likely pairs of output and world, by one beam over both");
   command->add_option(
       "--svg", flags->svg,

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "anesi/cli/command.h"
+#include "anesi/cli/numbers.h"
 #include "anesi/core/seeded.h"
 #include "anesi/formula/markov_data.h"
 #include "anesi/io/files.h"
@@ -81,7 +82,7 @@ int fit(FitFlags flags) {
     write_file_atomically(flags.out, to_wcnf(formula));
   }
   if (flags.common.json) {
-    std::cout << fit_to_json(*logic, fitted).dump() << '\n';
+    print_json(fit_to_json(*logic, fitted));
   } else {
     print_fit(*logic, fitted, worlds.size(0));
   }
@@ -104,19 +105,19 @@ void add_fit(CLI::App& app, int& exit_code) {
   command->add_option("--by", flags->by, "how log Z is found: circuit (exactly), sampling, or q (default circuit)")
       ->check(CLI::IsMember({"circuit", "sampling", "q"}));
   command->add_option("--samples", flags->options.samples, "worlds drawn for each belief, by sampling (default 20000)")
-      ->check(CLI::Range(2, 100'000'000));
+      ->check(whole_number(2, 100'000'000));
   command->add_option("--learn", flags->learn, "updates while q learns the formula, by q (default 300)")
-      ->check(CLI::Range(0, 1'000'000));
+      ->check(whole_number(0, 1'000'000));
   command
       ->add_option("--deviation", flags->options.deviation,
                    "standard deviation of a normal prior of the weights (default: no prior)")
-      ->check(CLI::Range(0.0, 1e6));
+      ->check(real_number(0.0, 1e6));
   command->add_flag("--tied", flags->options.tied, "clauses that weigh the same in the file have one weight in common");
   command->add_option("--steps", flags->options.steps, "of Newton's method, at most (default 50)")
-      ->check(CLI::Range(1, 100'000));
+      ->check(whole_number(1, 100'000));
   command->add_option("--seconds", flags->seconds, "after which compiling the formula is given up (default 60)")
-      ->check(CLI::Range(0.0, 1e6));
-  command->add_option("--seed", flags->seed, "decides every random draw (default 0)")->check(CLI::NonNegativeNumber);
+      ->check(real_number(0.0, 1e6));
+  command->add_option("--seed", flags->seed, "decides every random draw (default 0)")->check(seed_number());
   command->add_option("--out", flags->out, "write the formula with the weights that were found to this file");
   flags->common.add_to(*command);
   command->footer(

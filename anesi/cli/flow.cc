@@ -5,6 +5,7 @@
 #include <set>
 
 #include "anesi/cli/command.h"
+#include "anesi/cli/numbers.h"
 #include "anesi/core/index.h"
 #include "anesi/flow/flow_drawing.h"
 #include "anesi/flow/flow_learning.h"
@@ -161,7 +162,7 @@ void show_flow(const FlowFlags& flags) {
   if (flags.common.json) {
     auto json = json_of(*network, flow, words);
     if (flags.learn > 0) json["largest_difference"] = largest_difference(*network, flow, exact);
-    std::cout << json.dump() << '\n';
+    print_json(json);
   } else if (flags.svg.empty()) {
     print(*network, flow, words);
   }
@@ -188,17 +189,17 @@ void add_flow(CLI::App& app, int&) {
   command
       ->add_option("--belief", flags->beliefs,
                    "probability that each variable is true, or one for all (default: the file's weights, else 0.5)")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(real_number(0.0, 1.0));
   command->add_option("--names", flags->names, "what variables are called (default A, B, C, …)");
   command->add_option("--as", flags->as, "what the formula is as a problem (default constraint)")
       ->check(CLI::IsMember({"constraint", "clauses", "definition"}));
   command
       ->add_option("--learn", flags->learn,
                    "learn the flow by trajectory balance in so many steps, in place of the exact one")
-      ->check(CLI::Range(1, 1'000'000));
+      ->check(whole_number(1, 1'000'000));
   command->add_option("--backward", flags->backward, "P_B while it learns (default uniform)")
       ->check(CLI::IsMember({"uniform", "learned", "flow"}));
-  command->add_option("--seed", flags->seed, "decides every random draw (default 0)")->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", flags->seed, "decides every random draw (default 0)")->check(seed_number());
   command->add_option("--svg", flags->svg, "draw it into this file");
   flags->common.add_to(*command);
   command->footer(

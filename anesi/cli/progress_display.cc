@@ -1,10 +1,14 @@
 #include "anesi/cli/progress_display.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <iostream>
+#include <string_view>
 
 namespace anesi::cli {
 namespace {
@@ -12,7 +16,26 @@ namespace {
 constexpr auto kRedraw = std::chrono::milliseconds(100);
 constexpr auto kLineEvery = std::chrono::seconds(10);
 
+bool understands_escapes() {
+  const char* const kind = std::getenv("TERM");
+  return isatty(STDERR_FILENO) != 0 && kind != nullptr && *kind != '\0' && std::string_view(kind) != "dumb";
+}
+
+// Of the terminal as it is now, for its window may change.
+std::size_t columns() {
+  winsize size{};
+  const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : 80;
+}
+
 }  // namespace
+
+std::string bar_line(double done, const std::string& text, std::size_t columns) {
+  constexpr std::size_t kBar = 24;
+  if (text.size() + kBar + 3 > columns) return text.substr(0, columns);
+  const auto filled = static_cast<std::size_t>(std::clamp(done, 0.0, 1.0) * kBar);
+  return "[" + std::string(filled, '#') + std::string(kBar - filled, '.') + "] " + text;
+}
 
 std::string duration_text(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::llround(std::max(0.0, seconds)));
@@ -21,7 +44,7 @@ std::string duration_text(double seconds) {
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
-ProgressDisplay::ProgressDisplay() : terminal_(isatty(STDERR_FILENO) != 0), last_(Clock::now()) {}
+ProgressDisplay::ProgressDisplay() : terminal_(understands_escapes()), last_(Clock::now()) {}
 
 void ProgressDisplay::update(const Progress& progress) {
   const auto now = Clock::now();
@@ -43,10 +66,9 @@ void ProgressDisplay::update(const Progress& progress) {
     std::cerr << text << '\n';
     return;
   }
-  constexpr std::int64_t kWidth = 24;
-  const auto filled = static_cast<std::size_t>(kWidth * progress.step / std::max<std::int64_t>(1, progress.steps));
-  std::cerr << "\r\033[K[" << std::string(filled, '#') << std::string(static_cast<std::size_t>(kWidth) - filled, '.')
-            << "] " << text << std::flush;
+  const auto done = static_cast<double>(progress.step) / static_cast<double>(std::max<std::int64_t>(1, progress.steps));
+  // A line of all columns would make some terminals go to the next.
+  std::cerr << "\r\033[K" << bar_line(done, text, columns() - 1) << std::flush;
   drawn_ = true;
 }
 

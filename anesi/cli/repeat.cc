@@ -8,8 +8,10 @@
 #include <limits>
 
 #include "anesi/cli/command.h"
+#include "anesi/cli/numbers.h"
 #include "anesi/cli/progress_display.h"
 #include "anesi/cli/training.h"
+#include "anesi/io/files.h"
 
 namespace anesi::cli {
 namespace {
@@ -124,6 +126,23 @@ std::unique_ptr<Configuration> configuration_of(const RepeatFlags& flags, const 
   return configuration;
 }
 
+// Runs that are there must be of the same task: means over a folder are of one thing.
+void check_neighbours(const std::filesystem::path& out, const std::string& task) {
+  if (std::filesystem::exists(out / "config.toml")) {
+    throw UsageError(fmt::format(
+        "{}: holds a run; --out wants a folder of runs, a new one or that of an earlier repeat", out.string()));
+  }
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(out, none)) {
+    const auto config = entry.path() / "config.toml";
+    if (!std::filesystem::exists(config)) continue;
+    const auto there = Configuration::from_toml(read_file(config), config.string())->task_name;
+    if (there == task) continue;
+    throw UsageError(fmt::format("{}: holds runs of {} ({}); choose another --out for {}", out.string(), there,
+                                 entry.path().filename().string(), task));
+  }
+}
+
 // A new run, or the one that an earlier call left there.
 Run run_in(const std::filesystem::path& directory, const Configuration& configuration) {
   if (!std::filesystem::exists(directory / "config.toml")) return Run::create(directory, configuration);
@@ -133,6 +152,7 @@ Run run_in(const std::filesystem::path& directory, const Configuration& configur
 }
 
 int repeat(const RepeatFlags& flags) {
+  outlast_readers();
   const auto context = flags.common.context();
   const auto variation = variation_of(flags);
   // A mistake in the last of them shows before the first is trained.
@@ -141,6 +161,7 @@ int repeat(const RepeatFlags& flags) {
     configurations.push_back(configuration_of(flags, variation.name, value));
     configurations.back()->make_task(context);
   }
+  if (!flags.out.empty()) check_neighbours(flags.out, flags.task);
   const auto out = flags.out.empty() ? fresh_run_directory(flags.task + "-repeat") : std::filesystem::path(flags.out);
   Summaries summaries;
   for (std::size_t index = 0; index < configurations.size(); ++index) {
@@ -148,32 +169,32 @@ int repeat(const RepeatFlags& flags) {
     const auto name = fmt::format("{}={}", variation.name, variation.values[index]);
     const auto run = run_in(out / fmt::format("{}-{}", variation.name, variation.values[index]), configuration);
     if (const auto figures = run.result()) {
-      std::cerr << fmt::format("{}: finished before, in {}\n", name, run.directory().string());
+      note(fmt::format("{}: finished before, in {}", name, run.directory().string()));
       summaries.add(*figures);
       continue;
     }
     const auto task = configuration.make_task(context);
     Training training(configuration, task, task.load(), run.found(), context.say);
     run.save_found(training);
-    std::cerr << fmt::format("{} -> {}\n", name, run.directory().string());
+    note(fmt::format("{} -> {}", name, run.directory().string()));
     if (run.load_checkpoint(training)) {
-      std::cerr << fmt::format("going on after {:.1f} s of training\n", training.trainer().seconds());
+      note(fmt::format("going on after {:.1f} s of training", training.trainer().seconds()));
     } else {
       training.take_q();
     }
     const auto trained = train_to_the_end(run, training);
     if (!trained) {
-      std::cerr << fmt::format("interrupted; saved. The same command with --out {} goes on\n", out.string());
+      note(fmt::format("interrupted; saved. The same command with --out {} goes on", out.string()));
       return kInterrupted;
     }
-    std::cerr << fmt::format("{}: accuracy {:.2f} % after {}\n", name, 100 * trained->evaluation.accuracy,
-                             duration_text(trained->seconds));
+    note(fmt::format("{}: accuracy {:.2f} % after {}", name, 100 * trained->evaluation.accuracy,
+                     duration_text(trained->seconds)));
     summaries.add(trained->to_json());
   }
   if (flags.common.json) {
     nlohmann::ordered_json json{{"task", flags.task}, {"varied", variation.name}, {"values", variation.values}};
     json.update(summaries.to_json());
-    std::cout << json.dump() << '\n';
+    print_json(json);
     return 0;
   }
   std::cout << fmt::format("{} runs, {} = {}; saved in {}\n", variation.values.size(), variation.name,
@@ -189,14 +210,13 @@ void add_repeat(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<RepeatFlags>();
   command->add_option("TASK", flags->task, "what to train; `anesi tasks` lists them")->required();
   auto* const runs = command->add_option("--runs", flags->runs, "how often, with consecutive seeds (default 3)")
-                         ->check(CLI::Range(1, 10000));
+                         ->check(whole_number(1, 10000));
   command->add_option("--vary", flags->vary, "NAME=FIRST..LAST: an option that takes these values, instead of the seed")
       ->excludes(runs);
   command->add_option("--preset", flags->preset, "named values of the options (default: the task's first)");
   command->add_option("--set", flags->settings, "an option's value, name=value; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--seed", flags->seed, "the first seed, or that of all runs (default 0)")
-      ->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", flags->seed, "the first seed, or that of all runs (default 0)")->check(seed_number());
   command->add_option("--out", flags->out, "directory of the runs (default: runs/TASK-repeat-1, -2, …)");
   flags->common.add_to(*command);
   command->footer(

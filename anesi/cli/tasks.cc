@@ -39,7 +39,7 @@ void add_tasks(CLI::App& app, int&) {
       all.push_back(row);
     }
     if (*json) {
-      std::cout << nlohmann::ordered_json{{"tasks", all}}.dump() << '\n';
+      print_json(nlohmann::ordered_json{{"tasks", all}});
     } else {
       std::cout << text;
     }

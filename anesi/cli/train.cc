@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "anesi/cli/command.h"
+#include "anesi/cli/numbers.h"
 #include "anesi/cli/progress_display.h"
 #include "anesi/cli/training.h"
 
@@ -26,6 +27,7 @@ std::unique_ptr<Configuration> configuration_of(const TrainFlags& flags) {
 }
 
 int train(const TrainFlags& flags) {
+  outlast_readers();
   const auto context = flags.common.context();
   const bool resuming = !flags.resume.empty();
   if (resuming && (!flags.task.empty() || !flags.settings.empty() || !flags.preset.empty() || flags.seed >= 0 ||
@@ -38,6 +40,7 @@ int train(const TrainFlags& flags) {
   std::optional<Run> run;
   if (resuming) run.emplace(Run::open(flags.resume));
   const auto configuration = resuming ? run->configuration() : configuration_of(flags);
+  if (resuming) run->check_edits(*configuration, context.say);
   const auto task = configuration->make_task(context);
   Training training(*configuration, task, task.load(), resuming ? run->found() : std::nullopt, context.say);
   const auto& data = training.data();
@@ -50,17 +53,18 @@ int train(const TrainFlags& flags) {
   }
   const auto directory = run->directory().string();
   const auto& q = configuration->q;
-  std::cerr << fmt::format(
-      "{}, preset {}, seed {} -> {}\n{}: {} training, {} test examples; q is {}\n", configuration->task_name,
-      configuration->preset, configuration->seed, directory, data.origin, data.train->size(), data.test->size(),
-      training.found()                    ? training.found()->reason
-      : configuration->loss_entry().exact ? "exact inference"
-                                          : "a " + q.architecture + (q.from.empty() ? "" : ", learned in " + q.from));
-  if (goes_on) std::cerr << fmt::format("going on after {:.1f} s of training\n", training.trainer().seconds());
+  note(fmt::format("{}, preset {}, seed {} -> {}", configuration->task_name, configuration->preset, configuration->seed,
+                   directory));
+  const auto source = q.from.empty() ? "" : ", learned in " + q.from;
+  note(fmt::format("{}: {} training, {} test examples; q is {}", data.origin, data.train->size(), data.test->size(),
+                   training.found()                    ? training.found()->reason
+                   : configuration->loss_entry().exact ? "exact inference"
+                                                       : "a " + q.architecture + source));
+  if (goes_on) note(fmt::format("going on after {:.1f} s of training", training.trainer().seconds()));
   const auto trained = train_to_the_end(*run, training);
   if (!trained) {
-    std::cerr << fmt::format("interrupted; saved. Go on with: anesi train --resume {}{}\n", directory,
-                             flags.common.data.empty() ? "" : " --data " + flags.common.data);
+    note(fmt::format("interrupted; saved. Go on with: anesi train --resume {}{}", directory,
+                     flags.common.data.empty() ? "" : " --data " + flags.common.data));
     return kInterrupted;
   }
   if (flags.common.json) {
@@ -68,7 +72,7 @@ int train(const TrainFlags& flags) {
     json.update(trained->to_json());
     json["run"] = directory;
     json["epochs"] = configuration->train.epochs;
-    std::cout << json.dump() << '\n';
+    print_json(json);
     return 0;
   }
   if (trained->unrefined) std::cout << "\nbefore refinement\n" << evaluation_table(*trained->unrefined, "test");
@@ -117,7 +121,7 @@ void add_train(CLI::App& app, int& exit_code) {
   command->add_option("--preset", flags->preset, "named values of the options (default: the task's first)");
   command->add_option("--set", flags->settings, "an option's value, name=value; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--seed", flags->seed, "decides every random draw (default 0)")->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", flags->seed, "decides every random draw (default 0)")->check(seed_number());
   command->add_option("--out", flags->out, "the run directory (default: runs/TASK-1, -2, …)");
   command->add_option("--resume", flags->resume, "go on with the run in this directory");
   command->add_flag("--all-options", flags->all_options, "with --help: list the options that have no effect here too");

@@ -13,9 +13,17 @@ namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
 
+// A second Ctrl-C ends the program at once. A terminal that is closed may tell so twice, by the system and by its
+// shell, and nobody is there to be impatient.
 void on_interrupt(int number) {
   interrupted = 1;
-  std::signal(number, SIG_DFL);
+  if (number != SIGHUP) std::signal(number, SIG_DFL);
+}
+
+void stop_when_asked() {
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // as nohup wants it
 }
 
 // Shows progress, logs every evaluation and keeps the checkpoint up to date.
@@ -86,9 +94,10 @@ nlohmann::ordered_json Trained::to_json() const {
   return json;
 }
 
+void outlast_readers() { std::signal(SIGPIPE, SIG_IGN); }
+
 std::optional<Trained> train_to_the_end(const Run& run, Training& training) {
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
+  stop_when_asked();
   bool finished = false;
   {
     RunObserver observer(run, training);

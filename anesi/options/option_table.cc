@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "anesi/core/error.h"
+#include "anesi/core/printable.h"
 
 namespace anesi {
 namespace {
@@ -109,6 +110,8 @@ void OptionTable::add(const std::string& name, std::string& value, std::vector<s
       name, Kind::text, names.empty() ? "any text" : joined(names), help,
       [&value, names](const std::string& text) {
         if (!names.empty()) place_in(names, text);
+        // It is written into TOML and JSON, and shown.
+        if (printable(text) != text) throw UsageError(fmt::format("\"{}\" is not plain text (UTF-8)", printable(text)));
         value = text;
       },
       [&value] { return value; });

@@ -87,5 +87,17 @@ TEST_F(OptionTableTest, TomlErrorsNameTheFile) {
   EXPECT_TRUE(message("[task\n").starts_with("config.toml: line 1: ")) << message("[task\n");
 }
 
+TEST(OptionTable, TextThatCannotBeWrittenDownIsRefused) {
+  std::string path = "as it was";
+  OptionTable table;
+  table.add("path", path, {}, "a file");
+  for (const std::string text : {"f\xff.cnf", "two\nlines", "\x1b[31m"}) {
+    EXPECT_THROW(table.set("path", text), UsageError);
+    EXPECT_EQ(path, "as it was");
+  }
+  table.set("path", "größer.cnf");
+  EXPECT_EQ(path, "größer.cnf");
+}
+
 }  // namespace
 }  // namespace anesi

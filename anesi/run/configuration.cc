@@ -47,7 +47,7 @@ Configuration::Configuration(const std::string& task, const std::string& preset_
   task_ = entry.choose();
   table_.add("task.name", task_name, {task}, "the task");
   table_.add("preset", preset, {preset}, "where these options started from");
-  table_.add("seed", seed, {0, std::int64_t{1} << 53}, "decides every random draw");
+  table_.add("seed", seed, {0, kLargestSeed}, "decides every random draw");
   std::string ways;
   for (const auto& [name, way] : losses().all())
     ways += fmt::format("{}{}: {}", ways.empty() ? "" : "; ", name, way.summary);

@@ -22,6 +22,8 @@
 
 namespace anesi {
 
+inline constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;
+
 class Configuration {
  public:
   // The task's defaults: its first preset. Throws UsageError where there is no such task or preset.

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 
 #include "anesi/core/error.h"
 #include "anesi/io/safetensors.h"
+#include "anesi/run/option_changes.h"
 
 namespace anesi {
 namespace {
@@ -67,7 +69,32 @@ void Run::save_checkpoint(const Training& training) const {
   std::filesystem::create_directories(folder);
   auto state = training.trainer().state();
   state["data"] = training.data_fingerprint();
-  write_safetensors(folder / "state.safetensors", state, {{"format", "anesi checkpoint"}});
+  const nlohmann::json options = training.configuration().values();
+  write_safetensors(folder / "state.safetensors", state,
+                    {{"format", "anesi checkpoint"},
+                     {"options", options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)}});
+}
+
+void Run::check_edits(const Configuration& configuration, const Say& say) const {
+  const auto path = directory_ / "checkpoint" / "state.safetensors";
+  if (!std::filesystem::exists(path)) return;
+  const auto words = read_safetensors(path).metadata;
+  const auto told = words.find("options");
+  if (told == words.end()) return;  // of an earlier version, which did not say
+  std::map<std::string, std::string> before;
+  const auto options = nlohmann::json::parse(told->second, nullptr, /*allow_exceptions=*/false);
+  if (!options.is_object()) throw Error(fmt::format("{}: its options are no JSON object", path.string()));
+  for (const auto& [name, value] : options.items()) before[name] = value.is_string() ? value.get<std::string>() : "";
+  auto changes = option_changes(before, configuration);
+  const auto [refused, end] = std::ranges::stable_partition(changes, &OptionChange::allowed);
+  const auto config = (directory_ / "config.toml").string();
+  if (refused != end) {
+    throw Error(
+        fmt::format("{}: edited since the run stopped: {}; what is learned so far is not of that; put it back, or "
+                    "train anew with another --out",
+                    config, to_string({refused, end})));
+  }
+  if (!changes.empty() && say) say(fmt::format("note: {} was edited: {}", config, to_string(changes)));
 }
 
 bool Run::load_checkpoint(Training& training) const {

@@ -34,7 +34,11 @@ class Run {
   void save_found(const Training& training) const;
   std::optional<Training::Found> found() const;
 
+  // With the options it was trained under.
   void save_checkpoint(const Training& training) const;
+  // Says which options were edited since the checkpoint was saved. Throws Error where what it holds would be the result
+  // of no configuration (option_changes.h).
+  void check_edits(const Configuration& configuration, const Say& say) const;
   // False where there is none yet. Throws Error where it is damaged, or of other data or another configuration.
   bool load_checkpoint(Training& training) const;
 

@@ -30,7 +30,8 @@ struct WarcraftOptions {
     table.add("reader", reader,
               "what perception looks at: each cell, or the whole map at once (a baseline without knowledge)");
     table.add("maps", maps, {1, 10000000}, "maps that are drawn to learn from");
-    table.add("tests", tests, {1, 10000000}, "maps that are drawn to test on, and as many to validate on");
+    table.add("tests", tests, {1, 10000000},
+              "maps that are drawn to test on; with train.validation=true as many more to validate on");
   }
 };
 
