@@ -33,8 +33,8 @@ class RunObserver final : public TrainingObserver {
   }
 
   void on_evaluation(const Progress& progress, const std::optional<Evaluation>& evaluation) override {
-    run_.save_checkpoint(training_);
     run_.log(progress, evaluation);
+    run_.save_checkpoint(training_);
     if (!evaluation) {
       const auto loss = progress.phase == "q" ? progress.q_loss : progress.loss;
       display_.line(
