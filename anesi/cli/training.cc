@@ -5,6 +5,7 @@
 #include <cmath>
 #include <csignal>
 
+#include "anesi/cli/crash.h"
 #include "anesi/cli/progress_display.h"
 #include "anesi/predict/renaming.h"
 
@@ -87,6 +88,7 @@ nlohmann::ordered_json Trained::to_json() const {
 }
 
 std::optional<Trained> train_to_the_end(const Run& run, Training& training) {
+  tell_of_crashes(run.directory());
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
   bool finished = false;

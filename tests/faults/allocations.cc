@@ -1,6 +1,8 @@
 // Allocations that fail. operator new and libtorch's tensors come here too.
+#include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
 
 #include "plan.h"
 
@@ -9,6 +11,8 @@ namespace {
 bool allocation_fails(std::size_t size) {
   using namespace faults;
   if (!in_main || size < static_cast<std::size_t>(plan().large) || ++allocations != plan().allocation) return false;
+  std::array<char, 100> line{};
+  tell(line.data(), std::snprintf(line.data(), line.size(), "0 allocation %zu\n", size));
   errno = ENOMEM;
   return true;
 }
