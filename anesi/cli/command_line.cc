@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "anesi/cli/command.h"
+#include "anesi/cli/plain_words.h"
 #include "anesi/core/build.h"
 
 namespace anesi {
@@ -74,7 +75,7 @@ int run_command_line(int argc, char** argv) {
     std::cerr << "anesi: " << first_line(error.what()) << '\n';
     return cli::kMisuse;
   } catch (const std::exception& error) {
-    std::cerr << "anesi: " << first_line(error.what()) << '\n';
+    std::cerr << "anesi: " << first_line(cli::in_plain_words(error)) << '\n';
     return cli::kFailed;
   }
 }
