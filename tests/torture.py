@@ -62,7 +62,7 @@ class Torture:
             killed = -ended.code == faults.get("signal")
             demand(ended.code in (0, 1, 130) or killed or crashed, f"it ends with {ended.code}: {ended.err[-300:]}")
             if ended.code == 1 or crashed:
-                one_line(ended, words_of_our_own=not out_of_memory)
+                one_line(ended)
             counts["crashed" if crashed else {0: "unharmed", 1: "errors", 130: "saved"}.get(ended.code, "killed")] += 1
             self.phases[training.last_phase()] += 1
             demand(ended.code != 130 or os.path.exists(f"{training.folder}{SAVED}"), "it says saved, and is not")
