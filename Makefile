@@ -12,7 +12,7 @@ NINJA_FLAGS := $(if $(MAKE_TERMOUT),,--quiet)
 # The last resort for find_package(Torch): whatever CMAKE_PREFIX_PATH already says comes first.
 TORCH = $(PYTHON) -c 'import torch; print(torch.utils.cmake_prefix_path)' 2>/dev/null
 
-.PHONY: build run test bench format format-check tidy separate debug asan tsan clean help always
+.PHONY: build run test torture bench format format-check tidy separate debug asan tsan clean help always
 .DEFAULT_GOAL := build
 
 build: build/release/build.ninja  ## build the program, build/release/anesi (the default)
@@ -24,6 +24,10 @@ run: build  ## build, then train MNISTAdd with four digits
 test: build/release/build.ninja  ## build everything and run all tests
 	@cmake --build --preset release -- $(NINJA_FLAGS)
 	@ctest --preset release -j2 $(ARGS)
+
+torture: build  ## faults of files and memory, kills and full disks by the hundred: nothing may be lost (half an hour)
+	@cmake --build --preset release --target anesi_faults -- $(NINJA_FLAGS)
+	@$(PYTHON) tests/torture.py build/release/anesi build/release/tests/libanesi_faults.so $(ARGS)
 
 bench: build  ## time the program against plain PyTorch
 	build/release/anesi bench --reference bench/pytorch_reference.py --python $(PYTHON) $(ARGS)

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "anesi/cli/command.h"
+#include "anesi/cli/plain_words.h"
 #include "anesi/cli/standard_streams.h"
 #include "anesi/core/build.h"
 #include "anesi/core/printable.h"
@@ -80,7 +81,7 @@ int run_or_tell(int argc, char** argv) {
     std::cerr << "anesi: " << shown(error.what()) << '\n';
     return cli::kMisuse;
   } catch (const std::exception& error) {
-    std::cerr << "anesi: " << shown(error.what()) << '\n';
+    std::cerr << "anesi: " << shown(cli::in_plain_words(error)) << '\n';
     return cli::kFailed;
   }
 }

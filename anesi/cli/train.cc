@@ -49,8 +49,8 @@ int train(const TrainFlags& flags) {
   if (!resuming) {
     const auto out = flags.out.empty() ? fresh_run_directory(flags.task) : std::filesystem::path(flags.out);
     run.emplace(Run::create(out, *configuration));
-    run->save_found(training);
   }
+  if (!run->found()) run->save_found(training);  // nor has a run that was killed as it began
   const auto directory = run->directory().string();
   const auto& q = configuration->q;
   note(fmt::format("{}, preset {}, seed {} -> {}", configuration->task_name, configuration->preset, configuration->seed,

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <csignal>
 
+#include "anesi/cli/crash.h"
 #include "anesi/cli/progress_display.h"
 #include "anesi/predict/renaming.h"
 
@@ -41,8 +42,8 @@ class RunObserver final : public TrainingObserver {
   }
 
   void on_evaluation(const Progress& progress, const std::optional<Evaluation>& evaluation) override {
-    run_.save_checkpoint(training_);
     run_.log(progress, evaluation);
+    run_.save_checkpoint(training_);
     if (!evaluation) {
       const auto loss = progress.phase == "q" ? progress.q_loss : progress.loss;
       display_.line(
@@ -97,6 +98,7 @@ nlohmann::ordered_json Trained::to_json() const {
 void outlast_readers() { std::signal(SIGPIPE, SIG_IGN); }
 
 std::optional<Trained> train_to_the_end(const Run& run, Training& training) {
+  tell_of_crashes(run.directory());
   stop_when_asked();
   bool finished = false;
   {

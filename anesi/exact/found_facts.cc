@@ -149,6 +149,7 @@ NamedTensors found_facts_of(const Problem& problem) {
 
 std::shared_ptr<const Problem> with_found_facts(std::shared_ptr<const Problem> problem, const NamedTensors& saved,
                                                 const std::string& summary) {
+  if (saved.empty()) return problem;
   auto facts = problem->facts();
   FoundFacts found{.summary = summary};
   if ((found.automaton = saved.contains("automaton.start"))) {

@@ -19,7 +19,8 @@ struct FoundFacts {
 // Those facts as tensors, to be saved; empty where none was found.
 NamedTensors found_facts_of(const Problem& problem);
 
-// The problem with facts that were saved. Throws Error where they are damaged or of other spaces than the problem's.
+// The problem with facts that were saved; as it is where there are none. Throws Error where they are damaged or of
+// other spaces than the problem's.
 std::shared_ptr<const Problem> with_found_facts(std::shared_ptr<const Problem> problem, const NamedTensors& saved,
                                                 const std::string& summary);
 

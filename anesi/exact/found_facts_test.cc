@@ -49,6 +49,12 @@ TEST(FoundFacts, TablesComeBackAsTheyWere) {
   }
 }
 
+// Else a run that goes on would save another model than one that was never stopped.
+TEST(FoundFacts, WhereNothingWasFoundNothingIsAdded) {
+  const auto problem = with_facts(found_addition(), {});
+  EXPECT_EQ(with_found_facts(problem, {}, "few worlds")->facts().find<FoundFacts>(), nullptr);
+}
+
 // Whatever a damaged file says, it is an error in words.
 TEST(FoundFacts, DamageIsAnError) {
   const auto problem = with_facts(found_addition(), {});

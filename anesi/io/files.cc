@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,23 +13,27 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "anesi/core/error.h"
+#include "anesi/io/disk_space.h"
 
 namespace anesi {
 namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail_because(const fs::path& path, std::string_view what, int reason) {
-  throw Error(fmt::format("{}: {}: {}", path.string(), what, std::generic_category().message(reason)));
+[[noreturn]] void fail_because(const fs::path& path, std::string_view what, int reason, const std::string& more = {}) {
+  throw Error(fmt::format("{}: {}: {}{}", path.string(), what, std::generic_category().message(reason), more));
 }
 
 // An open file. close() reports what the system says; the destructor, on the way out of a failure, does not.
 class Descriptor {
  public:
+  explicit Descriptor(int value) : value_(value) {}
   Descriptor(const fs::path& path, int flags, mode_t mode = 0)
       : value_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
   ~Descriptor() {
@@ -46,14 +51,30 @@ class Descriptor {
   int value_;
 };
 
-bool write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+// As many pieces in a call as the system takes; a disk that fills up may take a part of one.
+bool write_all(int descriptor, std::span<const std::string_view> pieces) {
+  constexpr std::size_t kMostPieces = 1024;
+  std::size_t first = 0, done = 0;  // the piece that comes next, and how much of it is written
+  std::vector<iovec> parts;
+  while (true) {
+    parts.clear();
+    for (std::size_t piece = first; piece < pieces.size() && parts.size() < kMostPieces; ++piece) {
+      const std::string_view rest = piece == first ? pieces[piece].substr(done) : pieces[piece];
+      parts.push_back({const_cast<char*>(rest.data()), rest.size()});
+    }
+    if (parts.empty()) return true;
+    const ssize_t written = ::writev(descriptor, parts.data(), static_cast<int>(parts.size()));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
+    for (done += static_cast<std::size_t>(written); first < pieces.size() && done >= pieces[first].size(); ++first) {
+      done -= pieces[first].size();
+    }
   }
-  return true;
+}
+
+std::uint64_t bytes_in(std::span<const std::string_view> pieces) {
+  return std::accumulate(pieces.begin(), pieces.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, std::string_view piece) { return sum + piece.size(); });
 }
 
 // A rename is on the disk only once its directory is. Some file systems cannot sync a directory and say EINVAL.
@@ -73,6 +94,20 @@ fs::path without_trailing_slash(const fs::path& path) { return path.has_filename
 fs::path name_beside(const fs::path& path) {
   static std::atomic<unsigned> count{0};
   return parent_of(path) / fmt::format(".{}.{}-{}", path.filename().string(), ::getpid(), count++);
+}
+
+bool is_name_beside(const std::string& name) {
+  const auto is_number = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  const auto dot = name.rfind('.'), line = name.rfind('-');
+  return name.starts_with('.') && dot > 1 && dot < line && line != std::string::npos &&
+         is_number(std::string_view(name).substr(dot + 1, line - dot - 1)) &&
+         is_number(std::string_view(name).substr(line + 1));
+}
+
+[[noreturn]] void fail_to_write(const fs::path& path, int reason, std::uint64_t bytes) {
+  fail_because(path, "cannot write", reason, missing_space(parent_of(path), bytes, reason));
 }
 
 void remove_replaced(const fs::path& old, const fs::path& target) {
@@ -125,24 +160,68 @@ std::string read_file(const fs::path& path) {
   return contents;
 }
 
-void write_file_atomically(const fs::path& path, std::span<const std::string_view> pieces) {
-  const fs::path temporary = name_beside(path);
-  Descriptor file(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
-  if (!file.is_open()) fail_because(path, "cannot write", errno);
+std::uintmax_t length_of_file(const fs::path& path) {
+  std::error_code failure;
+  const auto length = fs::file_size(path, failure);
+  if (failure == std::errc::no_such_file_or_directory) return 0;
+  if (failure) fail_because(path, "cannot read", failure.value());
+  return length;
+}
 
-  bool written = true;
-  for (const std::string_view piece : pieces) written = written && write_all(file.value(), piece);
-  written = written && ::fsync(file.value()) == 0 && file.close() && ::rename(temporary.c_str(), path.c_str()) == 0;
-  if (!written) {
+void write_file_atomically(const fs::path& path, std::span<const std::string_view> pieces) {
+  fs::path temporary = name_beside(path);
+  const auto open = [&] { return ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); };
+  int opened = open();
+  while (opened < 0 && errno == EEXIST) {  // a process of this number was killed here before
+    temporary = name_beside(path);
+    opened = open();
+  }
+  Descriptor file(opened);
+  if (!file.is_open()) fail_to_write(path, errno, bytes_in(pieces));
+
+  if (!write_all(file.value(), pieces) || ::fsync(file.value()) != 0 || !file.close() ||
+      ::rename(temporary.c_str(), path.c_str()) != 0) {
     const int reason = errno;
     ::unlink(temporary.c_str());
-    fail_because(path, "cannot write", reason);
+    fail_to_write(path, reason, bytes_in(pieces));
   }
   sync_directory(parent_of(path));
 }
 
 void write_file_atomically(const fs::path& path, std::string_view contents) {
   write_file_atomically(path, std::span(&contents, 1));
+}
+
+void append_to_file(const fs::path& path, std::string_view text) {
+  const Descriptor file(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
+  if (!file.is_open()) fail_to_write(path, errno, text.size());
+  struct stat before {};
+  if (::fstat(file.value(), &before) != 0) fail_because(path, "cannot write", errno);
+  if (!write_all(file.value(), std::span(&text, 1))) {
+    const int reason = errno;
+    // Half a line would be worse than none. Where even this fails, the first reason is the one to tell.
+    if (::ftruncate(file.value(), before.st_size) != 0) fail_because(path, "cannot write all of a line", reason);
+    fail_to_write(path, reason, text.size());
+  }
+}
+
+void make_directories(const fs::path& directory) {
+  std::error_code failure;
+  fs::create_directories(directory, failure);
+  if (!failure) return;
+  constexpr std::uint64_t kBlock = 4096;  // what a directory takes on most disks
+  auto there = parent_of(without_trailing_slash(directory));
+  for (std::error_code ignored; !fs::is_directory(there, ignored) && there != parent_of(there);)
+    there = parent_of(there);
+  fail_because(directory, "cannot make the directory", failure.value(), missing_space(there, kBlock, failure.value()));
+}
+
+void remove_leftovers(const fs::path& directory) {
+  std::error_code failure;
+  for (fs::directory_iterator entry(directory, failure), end; !failure && entry != end; entry.increment(failure)) {
+    std::error_code ignored;  // it takes space and is no danger
+    if (is_name_beside(entry->path().filename().string())) fs::remove(entry->path(), ignored);
+  }
 }
 
 void replace_directory(const fs::path& fresh_path, const fs::path& target_path) {
@@ -195,7 +274,10 @@ DirectoryLock::DirectoryLock(const fs::path& directory, WhenHeld when_held) {
                             directory.string(), owner_of_lock(file.value())));
   }
   const std::string owner = fmt::format("{}\n", ::getpid());
-  if (::ftruncate(file.value(), 0) != 0 || !write_all(file.value(), owner)) fail_because(path, "cannot write", errno);
+  const std::string_view text = owner;
+  if (::ftruncate(file.value(), 0) != 0 || !write_all(file.value(), std::span(&text, 1))) {
+    fail_to_write(path, errno, text.size());
+  }
   descriptor_ = file.release();
 }
 

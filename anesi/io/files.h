@@ -3,11 +3,12 @@
 // A run may be killed at any moment, and a disk may be full. What was saved before must survive both. So a file is
 // written beside its place under another name and renamed over it once it is on the disk, and a directory likewise
 // changes places with its successor. Every failure is an Error of one line that names the path and the system's reason:
-// "runs/a/model/weights.safetensors: cannot write: No space left on device".
+// "runs/a/log.csv: cannot write: Permission denied". On a full disk it says how much is missing (io/disk_space.h).
 //
 // All of this is for Linux and other POSIX systems, and may be called from several threads at once.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -17,10 +18,24 @@ namespace anesi {
 
 std::string read_file(const std::filesystem::path& path);
 
+// In bytes; 0 where there is no file of this name.
+std::uintmax_t length_of_file(const std::filesystem::path& path);
+
 // After it returns, the contents are on the disk under this name; if it throws, what was there before still is. The
 // pieces are written one after the other, so that a large file need not be put together in memory first.
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces);
 void write_file_atomically(const std::filesystem::path& path, std::string_view contents);
+
+// Adds text to the end of a file, which is made where it is not there. If it throws, the file is as it was, unless the
+// disk fails at that too. Not synced: a log may lose its last lines to a power cut.
+void append_to_file(const std::filesystem::path& path, std::string_view text);
+
+// Makes the directory and those above it, where they are not there.
+void make_directories(const std::filesystem::path& directory);
+
+// Removes the files that writers which were killed left in this directory under other names. Only for a directory in
+// which nobody else writes (DirectoryLock).
+void remove_leftovers(const std::filesystem::path& directory);
 
 // Puts the directory `fresh` in the place of `target`, which need not exist, and removes what was there. Both must be
 // on one file system. Where the kernel can exchange two names (Linux), there is no moment without a complete target.

@@ -1,5 +1,6 @@
 #include "anesi/io/files.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -7,10 +8,14 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "anesi/core/error.h"
 #include "anesi/testing/message_of.h"
@@ -88,6 +93,64 @@ TEST(Files, KeepTheOldContentsWhenAWriteFails) {
   EXPECT_EQ(toys::message_of([&] { write_file_atomically(directory.path() / "folder", "x"); }),
             directory.path().string() + "/folder: cannot write: Is a directory");
   EXPECT_EQ(entries_in(directory.path()), 2);
+}
+
+TEST(Files, AreWrittenInManyPieces) {
+  const TemporaryDirectory directory;
+  std::vector<std::string> pieces;
+  std::string all;
+  for (int piece = 0; piece < 3000; ++piece) {  // more than the system takes at once
+    pieces.push_back(piece % 7 == 0 ? "" : std::to_string(piece));
+    all += pieces.back();
+  }
+  const std::vector<std::string_view> views(pieces.begin(), pieces.end());
+  write_file_atomically(directory.path() / "a", views);
+  EXPECT_EQ(read_file(directory.path() / "a"), all);
+}
+
+TEST(Files, AreWrittenBesideWhatAKilledProcessOfTheSameNumberLeft) {
+  const TemporaryDirectory directory;
+  for (int count = 0; count < 3000; ++count) {
+    std::ofstream(directory.path() / fmt::format(".a.{}-{}", ::getpid(), count)) << "half";
+  }
+  EXPECT_NO_THROW(write_file_atomically(directory.path() / "a", "whole"));
+  EXPECT_EQ(read_file(directory.path() / "a"), "whole");
+}
+
+TEST(Files, LeftByKilledProcessesAreRemoved) {
+  const TemporaryDirectory directory;
+  const std::set<std::string> kept = {"a", ".hidden", ".-", ".1-2", "a.12-3", ".a.12-", ".a.-3", ".a.b-3", ".a.12-3x"};
+  for (const auto& name : kept) std::ofstream(directory.path() / name) << "kept";
+  for (const char* name : {".a.12-3", ".config.toml.4711-0"}) std::ofstream(directory.path() / name) << "half";
+  remove_leftovers(directory.path());
+  std::set<std::string> found;
+  for (const auto& entry : fs::directory_iterator(directory.path())) found.insert(entry.path().filename().string());
+  EXPECT_EQ(found, kept);
+  EXPECT_NO_THROW(remove_leftovers(directory.path() / "missing"));
+}
+
+TEST(Files, GrowByWholeLinesOnly) {
+  const TemporaryDirectory directory;
+  const fs::path path = directory.path() / "log";
+  append_to_file(path, "first\n");
+  append_to_file(path, "second\n");
+  std::string message;
+  {
+    const FileSizeLimit limit(20);
+    message = toys::message_of([&] { append_to_file(path, "a third line\n"); });
+  }
+  EXPECT_EQ(message, path.string() + ": cannot write: File too large");
+  EXPECT_EQ(read_file(path), "first\nsecond\n");
+}
+
+TEST(Files, DirectoriesAreMadeOrTheReasonIsTold) {
+  const TemporaryDirectory directory;
+  make_directories(directory.path() / "a" / "b/");
+  make_directories(directory.path() / "a" / "b");
+  EXPECT_TRUE(fs::is_directory(directory.path() / "a" / "b"));
+  write_file_atomically(directory.path() / "file", "x");
+  EXPECT_EQ(toys::message_of([&] { make_directories(directory.path() / "file" / "c"); }),
+            directory.path().string() + "/file/c: cannot make the directory: Not a directory");
 }
 
 class ReplaceDirectory : public ::testing::Test {

@@ -205,7 +205,7 @@ void save_model(const fs::path& target, const Predictor& predictor, const Traini
   fresh += ".new";
   try {
     fs::remove_all(fresh);
-    fs::create_directories(fresh);
+    make_directories(fresh);
     auto tensors = module_tensors(predictor.perception(), "perception.");
     tensors.merge(model_tensors(model));
     write_safetensors(weights_path(fresh), tensors, {{"format", "anesi"}});

@@ -4,8 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
-#include <fstream>
 
 #include "anesi/core/error.h"
 #include "anesi/io/safetensors.h"
@@ -14,20 +15,17 @@
 namespace anesi {
 namespace {
 
-void append_line(const std::filesystem::path& path, const std::string& line) {
-  std::ofstream file(path, std::ios::app);
-  file << line << '\n' << std::flush;
-  if (!file) throw Error(fmt::format("{}: cannot write: {}", path.string(), std::generic_category().message(errno)));
-}
+// The logs, and under which name a checkpoint remembers how long each of them was.
+constexpr const char* kCheckpoint = "checkpoint";
+
+constexpr std::array<std::pair<const char*, const char*>, 2> kLogs = {{{"log.jsonl", "log"}, {"log.csv", "table"}}};
 
 nlohmann::json number_or_null(double value) { return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(); }
 
 }  // namespace
 
 Run Run::create(const std::filesystem::path& directory, const Configuration& configuration) {
-  std::error_code failure;
-  std::filesystem::create_directories(directory, failure);
-  if (failure) throw Error(fmt::format("{}: cannot make the directory: {}", directory.string(), failure.message()));
+  make_directories(directory);
   DirectoryLock lock(directory);
   if (std::filesystem::exists(directory / "config.toml")) {
     throw Error(fmt::format("{}: holds a run already; go on with it by --resume {} or choose another --out",
@@ -42,6 +40,8 @@ Run Run::open(const std::filesystem::path& directory) {
     throw UsageError(fmt::format("{}: there is no run here (no config.toml)", directory.string()));
   }
   DirectoryLock lock(directory);
+  remove_leftovers(directory);
+  remove_leftovers(directory / kCheckpoint);
   return Run(directory, std::move(lock));
 }
 
@@ -65,18 +65,20 @@ std::optional<Training::Found> Run::found() const {
 }
 
 void Run::save_checkpoint(const Training& training) const {
-  const auto folder = directory_ / "checkpoint";
-  std::filesystem::create_directories(folder);
+  const auto folder = directory_ / kCheckpoint;
+  make_directories(folder);
   auto state = training.trainer().state();
   state["data"] = training.data_fingerprint();
   const nlohmann::json options = training.configuration().values();
-  write_safetensors(folder / "state.safetensors", state,
-                    {{"format", "anesi checkpoint"},
-                     {"options", options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)}});
+  std::map<std::string, std::string> words{
+      {"format", "anesi checkpoint"},
+      {"options", options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)}};
+  for (const auto& [file, name] : kLogs) words[name] = std::to_string(length_of_file(directory_ / file));
+  write_safetensors(folder / "state.safetensors", state, words);
 }
 
 void Run::check_edits(const Configuration& configuration, const Say& say) const {
-  const auto path = directory_ / "checkpoint" / "state.safetensors";
+  const auto path = directory_ / kCheckpoint / "state.safetensors";
   if (!std::filesystem::exists(path)) return;
   const auto words = read_safetensors(path).metadata;
   const auto told = words.find("options");
@@ -97,17 +99,38 @@ void Run::check_edits(const Configuration& configuration, const Say& say) const 
   if (!changes.empty() && say) say(fmt::format("note: {} was edited: {}", config, to_string(changes)));
 }
 
+void Run::cut_logs(const std::map<std::string, std::string>& words) const {
+  for (const auto& [file, name] : kLogs) {
+    const auto path = directory_ / file;
+    const auto told = words.find(name);
+    if (told == words.end()) continue;  // an earlier version wrote the checkpoint
+    std::uintmax_t bytes = 0;
+    const auto [end, failure] = std::from_chars(told->second.data(), told->second.data() + told->second.size(), bytes);
+    if (failure != std::errc() || end != told->second.data() + told->second.size()) {
+      throw Error(fmt::format("its {} is no length", name));
+    }
+    if (length_of_file(path) <= bytes) continue;
+    std::error_code reason;
+    std::filesystem::resize_file(path, bytes, reason);
+    if (reason) throw Error(fmt::format("{}: cannot write: {}", path.string(), reason.message()));
+  }
+}
+
 bool Run::load_checkpoint(Training& training) const {
-  const auto path = directory_ / "checkpoint" / "state.safetensors";
-  if (!std::filesystem::exists(path)) return false;
+  const auto path = directory_ / kCheckpoint / "state.safetensors";
+  if (!std::filesystem::exists(path)) {
+    cut_logs({{"log", "0"}, {"table", "0"}});
+    return false;
+  }
   try {
-    const auto state = read_safetensors(path).tensors;
+    const auto [state, words] = read_safetensors(path);
     const auto data = state.find("data");
     if (data == state.end()) throw Error("checkpoint: what tells its data apart is missing");
     if (!torch::equal(data->second, training.data_fingerprint())) {
       throw Error("the data are not those that the run was started on; give the same --data");
     }
     training.trainer().load_state(state);
+    cut_logs(words);
   } catch (const std::exception& error) {
     const std::string what = error.what();
     throw Error(what.find(path.string()) != std::string::npos ? what : fmt::format("{}: {}", path.string(), what));
@@ -147,16 +170,17 @@ void Run::log(const Progress& progress, const std::optional<Evaluation>& evaluat
     names.push_back(key);
     cells.push_back(value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump());
   }
-  append_line(directory_ / "log.jsonl", line.dump());
+  append_to_file(directory_ / "log.jsonl", line.dump() + "\n");
   const auto table = directory_ / "log.csv";
-  if (!std::filesystem::exists(table)) append_line(table, fmt::format("{}", fmt::join(names, ",")));
-  append_line(table, fmt::format("{}", fmt::join(cells, ",")));
+  const bool begun = length_of_file(table) > 0;
+  append_to_file(table,
+                 fmt::format("{}{}\n", begun ? "" : fmt::format("{}\n", fmt::join(names, ",")), fmt::join(cells, ",")));
 }
 
 std::filesystem::path fresh_run_directory(const std::string& name) {
   const std::filesystem::path runs("runs");
   std::error_code failure;
-  std::filesystem::create_directories(runs, failure);
+  make_directories(runs);
   for (int number = 1; !failure; ++number) {
     auto directory = runs / fmt::format("{}-{}", name, number);
     if (std::filesystem::create_directory(directory, failure)) return directory;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -39,18 +40,21 @@ class Run {
   // Says which options were edited since the checkpoint was saved. Throws Error where what it holds would be the result
   // of no configuration (option_changes.h).
   void check_edits(const Configuration& configuration, const Say& say) const;
-  // False where there is none yet. Throws Error where it is damaged, or of other data or another configuration.
+  // False where there is none yet. The logs then end where they did when it was saved. Throws Error where it is
+  // damaged, or of other data or another configuration.
   bool load_checkpoint(Training& training) const;
 
   void save_result(const nlohmann::ordered_json& figures) const;
   // Empty where the run is not finished.
   std::optional<nlohmann::ordered_json> result() const;
 
-  // Adds a line to log.jsonl and log.csv.
+  // Adds a line to log.jsonl and log.csv. A checkpoint that is saved after it remembers the line.
   void log(const Progress& progress, const std::optional<Evaluation>& evaluation) const;
 
  private:
   Run(std::filesystem::path directory, DirectoryLock lock) : directory_(std::move(directory)), lock_(std::move(lock)) {}
+
+  void cut_logs(const std::map<std::string, std::string>& words) const;
 
   std::filesystem::path directory_;
   DirectoryLock lock_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -50,6 +51,38 @@ TEST_F(RunTest, ACheckpointCutInHalfIsRefused) {
   std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
   const auto what = message_of([&] { run.load_checkpoint(*training.training); });
   EXPECT_NE(what.find("state.safetensors"), std::string::npos) << what;
+}
+
+TEST_F(RunTest, LogsEndWhereTheCheckpointStands) {
+  SmallTraining training;
+  const auto run = anesi::Run::create(directory, training.configuration);
+  const auto lines = [&](const char* name) {
+    const auto text = read_file(directory / name);
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  run.log(Progress{.phase = "q"}, std::nullopt);
+  run.save_checkpoint(*training.training);
+  run.log(Progress{.phase = "perception"}, std::nullopt);
+  append_to_file(directory / "log.jsonl", "{\"phase\":");  // and then it was killed
+  EXPECT_TRUE(run.load_checkpoint(*training.training));
+  EXPECT_EQ(lines("log.jsonl"), 1);
+  EXPECT_EQ(lines("log.csv"), 2);
+
+  std::filesystem::remove_all(directory / "checkpoint");  // as one that was killed before the first
+  EXPECT_FALSE(run.load_checkpoint(*training.training));
+  run.log(Progress{.phase = "q"}, std::nullopt);
+  EXPECT_EQ(lines("log.jsonl"), 1);
+  EXPECT_EQ(lines("log.csv"), 2);
+}
+
+TEST_F(RunTest, WhatAKilledRunLeftIsRemoved) {
+  SmallTraining training;
+  anesi::Run::create(directory, training.configuration).save_checkpoint(*training.training);
+  const auto half = directory / "checkpoint" / ".state.safetensors.4711-2";
+  std::ofstream(half) << "half";
+  anesi::Run::open(directory);
+  EXPECT_FALSE(std::filesystem::exists(half));
+  EXPECT_TRUE(std::filesystem::exists(directory / "checkpoint" / "state.safetensors"));
 }
 
 TEST_F(RunTest, SavedModelGivesTheSameAnswers) {

@@ -97,13 +97,9 @@ ChosenQ choose_q(const std::shared_ptr<const Problem>& problem, const DiscoverOp
     chosen.problem = with_facts(problem, facts);
     return chosen;
   }
-  if (found.influence.defined()) {
-    FoundFacts told;
-    if (problem->facts().find<ReadingOrder>() == nullptr) {
-      facts.with(reading_by_influence(problem->worlds(), problem->outputs(), found.influence));
-      told.reading = true;
-    }
-    facts.with(told);
+  if (found.influence.defined() && problem->facts().find<ReadingOrder>() == nullptr) {
+    facts.with(reading_by_influence(problem->worlds(), problem->outputs(), found.influence));
+    facts.with(FoundFacts{.reading = true});
     chosen.problem = with_facts(problem, facts);
   }
   if (!found.influence.defined()) {  // c is too slow to be asked often, or too much is unknown of it
