@@ -15,8 +15,6 @@
 
 namespace anesi {
 
-std::string read_file(const std::filesystem::path& path);
-
 // After it returns, the contents are on the disk under this name; if it throws, what was there before still is. The
 // pieces are written one after the other, so that a large file need not be put together in memory first.
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces);

@@ -7,6 +7,8 @@
 #include <fstream>
 
 #include "anesi/core/error.h"
+#include "anesi/io/input_file.h"
+#include "anesi/io/json_text.h"
 #include "anesi/io/safetensors.h"
 
 namespace anesi {
@@ -45,7 +47,7 @@ Run Run::open(const std::filesystem::path& directory) {
 
 std::unique_ptr<Configuration> Run::configuration() const {
   const auto path = directory_ / "config.toml";
-  return Configuration::from_toml(read_file(path), path.string());
+  return Configuration::from_toml(read_file(path, kLargestSettings), path.string());
 }
 
 void Run::save_found(const Training& training) const {
@@ -95,8 +97,8 @@ void Run::save_result(const nlohmann::ordered_json& figures) const {
 std::optional<nlohmann::ordered_json> Run::result() const {
   const auto path = directory_ / "result.json";
   if (!std::filesystem::exists(path)) return std::nullopt;
-  auto figures = nlohmann::ordered_json::parse(read_file(path), nullptr, /*allow_exceptions=*/false);
-  if (!figures.is_object()) throw Error(fmt::format("{}: not JSON; the file is damaged", path.string()));
+  auto figures = parse_json<nlohmann::ordered_json>(read_file(path, kLargestJson), path);
+  if (!figures.is_object()) throw Error(fmt::format("{}: no figures in it; the file is damaged", path.string()));
   return figures;
 }
 
