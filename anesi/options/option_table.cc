@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#define TOML_EXCEPTIONS 1
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <sstream>
 
 #include "anesi/core/error.h"
+#include "anesi/options/parse_toml.h"
 
 namespace anesi {
 namespace {
@@ -53,6 +51,25 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
     }
   }
   return row[b.size()];
+}
+
+constexpr std::size_t kLongestName = 64;
+
+std::string beginning_of(const std::string& name) {
+  return name.size() <= kLongestName ? name : name.substr(0, kLongestName) + "…";
+}
+
+// Names that are far longer than any of ours are like none of them, and comparing would take long.
+template <typename Entries>
+std::string hint_for(const std::string& name, const Entries& entries) {
+  if (name.size() <= kLongestName) {
+    const auto nearest = std::ranges::min_element(
+        entries, {}, [&](const auto& candidate) { return edit_distance(candidate.first, name); });
+    if (nearest != entries.end() && edit_distance(nearest->first, name) <= std::max<std::size_t>(2, name.size() / 3)) {
+      return fmt::format("did you mean {}?", nearest->first);
+    }
+  }
+  return "`anesi train TASK --help` lists them";
 }
 
 }  // namespace
@@ -125,13 +142,7 @@ void OptionTable::add_choice(const std::string& name, std::vector<std::string> n
 void OptionTable::set(const std::string& name, std::string_view value) {
   const auto entry = entries_.find(name);
   if (entry == entries_.end()) {
-    const auto nearest = std::ranges::min_element(
-        entries_, {}, [&](const auto& candidate) { return edit_distance(candidate.first, name); });
-    const bool alike =
-        nearest != entries_.end() && edit_distance(nearest->first, name) <= std::max<std::size_t>(2, name.size() / 3);
-    throw UsageError(fmt::format(
-        "there is no option {}{}", name,
-        alike ? fmt::format("; did you mean {}?", nearest->first) : "; `anesi train TASK --help` lists them"));
+    throw UsageError(fmt::format("there is no option {}; {}", beginning_of(name), hint_for(name, entries_)));
   }
   try {
     entry->second.set(std::string(value));
@@ -191,12 +202,7 @@ std::string OptionTable::to_toml() const {
 }
 
 void OptionTable::load_toml(std::string_view text, const std::string& origin) {
-  toml::table root;
-  try {
-    root = toml::parse(text, origin);
-  } catch (const toml::parse_error& error) {
-    throw UsageError(fmt::format("{}: line {}: {}", origin, error.source().begin.line, error.description()));
-  }
+  const auto root = parse_toml(text, origin);
   const auto visit = [&](const auto& self, const toml::table& table, const std::string& prefix) -> void {
     for (const auto& [key, node] : table) {
       const auto name = prefix + std::string(key.str());
