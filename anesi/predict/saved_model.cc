@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "anesi/core/error.h"
@@ -57,6 +58,15 @@ InferenceModel make_saved_q(const SavedModel& saved, const InferenceOptions& opt
   return make_model(problem, saved.architecture, saved.explains, settings);
 }
 
+std::pair<std::shared_ptr<Perception>, InferenceModel> build_within_limit(const SavedModel& saved,
+                                                                          const InferenceOptions& options,
+                                                                          const Problem& problem,
+                                                                          const MakePerception& make_perception) {
+  const auto limit = limit_by_weights(saved);
+  auto perception = make_ensemble(make_perception, saved.members);
+  return {std::move(perception), make_saved_q(saved, options, problem)};
+}
+
 NamedTensors read_weights(const SavedModel& saved) {
   const auto path = weights_path(saved.directory);
   auto tensors = read_safetensors(path).tensors;
@@ -102,6 +112,18 @@ SavedModel read_saved_model(const fs::path& directory) {
   return saved;
 }
 
+AllocationLimit limit_by_weights(const SavedModel& saved) {
+  constexpr std::int64_t kWithoutWeights = std::int64_t{256} << 20, kTimesWeights = 4;
+  std::error_code none;
+  const auto path = weights_path(saved.directory);
+  const auto bytes = std::min<std::uintmax_t>(fs::file_size(path, none), kLargestArrays);
+  const auto most = kWithoutWeights + kTimesWeights * static_cast<std::int64_t>(none ? 0 : bytes);
+  return {
+      saved.architecture == kExactArchitecture ? std::numeric_limits<std::int64_t>::max() : most,
+      fmt::format("{}: the model that its options ask for is far larger than {}; it belongs to another configuration",
+                  manifest_path(saved.directory).string(), path.filename().string())};
+}
+
 Predictor load_predictor(const fs::path& directory, std::shared_ptr<const Problem> problem,
                          const MakePerception& make_perception) {
   return load_predictor(read_saved_model(directory), std::move(problem), make_perception);
@@ -120,9 +142,10 @@ Predictor load_predictor(const SavedModel& saved, std::shared_ptr<const Problem>
   if (!saved.found_checksum.empty()) {
     problem = with_found_facts(std::move(problem), read_found_facts(saved), saved.found);
   }
+  auto [perception, model] = build_within_limit(saved, options, *problem, make_perception);
   Predictor::Parts parts{.problem = problem,
-                         .perception = make_ensemble(make_perception, saved.members),
-                         .model = make_saved_q(saved, options, *problem),
+                         .perception = std::move(perception),
+                         .model = std::move(model),
                          .options = options.predictor,
                          .decision = saved.decision,
                          .prunes = saved.prunes && problem->facts().find<Pruner>() != nullptr,

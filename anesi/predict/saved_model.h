@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "anesi/core/allocation_limit.h"
 #include "anesi/core/named_tensors.h"
 #include "anesi/predict/manifest.h"
 #include "anesi/predict/predictor.h"
@@ -32,6 +33,10 @@ struct SavedModel : Manifest {
 // Of a model's directory, or of a run's, which has it as `model`. Throws Error where a file is missing, damaged or of a
 // later version. Reads no weights.
 SavedModel read_saved_model(const std::filesystem::path& directory);
+
+// Bounds what may be built for a saved model before its shapes are compared with those of its weights: some times their
+// size, and what a model without weights may take. Exact inference takes what the problem takes.
+AllocationLimit limit_by_weights(const SavedModel& saved);
 
 // The facts that were found by asking c, where there are such (exact/found_facts.h). Throws Error as above.
 NamedTensors read_found_facts(const SavedModel& saved);

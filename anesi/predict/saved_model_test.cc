@@ -2,6 +2,7 @@
 #include "anesi/predict/saved_model.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -203,6 +204,28 @@ TEST_F(SavedModels, OfOtherShapesAreRefusedBeforeWeightsAreRead) {
   change_manifest([](auto& manifest) { manifest["architecture"] = "mlp"; });
   const auto other = refusal();
   EXPECT_TRUE(other.starts_with("weights.safetensors: q.") && other.ends_with(belongs)) << other;
+}
+
+// A kilobyte of manifest asked for gigabytes, and got them before anybody looked at the weights.
+TEST_F(SavedModels, ThatAskForFarMoreThanTheirWeightsAreRefusedBeforeItIsBuilt) {
+  Predictor(parts_).save(directory_);
+  const auto megabytes = [] {
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    return used.ru_maxrss / 1024;
+  };
+  const auto before = megabytes();
+  change_manifest([](auto& manifest) {
+    manifest["architecture"] = "mlp";
+    manifest["options"]["mlp.width"] = "16384";
+    manifest["options"]["mlp.layers"] = "16";
+  });
+  EXPECT_EQ(refusal(),
+            "manifest.json: the model that its options ask for is far larger than weights.safetensors; it "
+            "belongs to another configuration");
+  change_manifest([](auto& manifest) { manifest["options"]["mlp.width"] = "2048"; });
+  EXPECT_NE(refusal().find("it belongs to another configuration"), std::string::npos);
+  EXPECT_LT(megabytes() - before, 400);
 }
 
 TEST_F(SavedModels, ThatDoNotSayWhatTheyAreAreRefused) {
