@@ -8,11 +8,12 @@
 
 #include "anesi/cli/command.h"
 #include "anesi/core/build.h"
+#include "anesi/io/own_words.h"
 
 namespace anesi {
 namespace {
 
-// The first line of a message: what libtorch throws goes on with a stack trace.
+// The first line of a message.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 // Training allocates and frees the same large tensors at every step. By default the C library gives such memory back to
@@ -71,10 +72,10 @@ int run_command_line(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const UsageError& error) {
-    std::cerr << "anesi: " << first_line(error.what()) << '\n';
+    std::cerr << "anesi: " << in_own_words(error) << '\n';
     return cli::kMisuse;
   } catch (const std::exception& error) {
-    std::cerr << "anesi: " << first_line(error.what()) << '\n';
+    std::cerr << "anesi: " << in_own_words(error) << '\n';
     return cli::kFailed;
   }
 }

@@ -83,9 +83,16 @@ bool Run::load_checkpoint(Training& training) const {
       throw Error("the data are not those that the run was started on; give the same --data");
     }
     training.trainer().load_state(state);
-  } catch (const std::exception& error) {
+  } catch (const Error& error) {
     const std::string what = error.what();
     throw Error(what.find(path.string()) != std::string::npos ? what : fmt::format("{}: {}", path.string(), what));
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception&) {
+    throw Error(
+        fmt::format("{}: a tensor in it is missing or has another type or shape than this configuration saves; "
+                    "the file is damaged, or another version wrote it",
+                    path.string()));
   }
   return true;
 }

@@ -4,12 +4,15 @@
 
 #include <filesystem>
 #include <fstream>
+#include <random>
 
 #include "anesi/io/files.h"
 #include "anesi/io/safetensors.h"
 #include "anesi/perception/ensemble.h"
 #include "anesi/run/load_run.h"
+#include "anesi/testing/damaged_tensors.h"
 #include "anesi/testing/message_of.h"
+#include "anesi/testing/random_seed.h"
 #include "anesi/testing/small_training.h"
 
 namespace anesi {
@@ -50,6 +53,34 @@ TEST_F(RunTest, ACheckpointCutInHalfIsRefused) {
   std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
   const auto what = message_of([&] { run.load_checkpoint(*training.training); });
   EXPECT_NE(what.find("state.safetensors"), std::string::npos) << what;
+}
+
+// Whatever the tensors of a checkpoint are, they are taken, or refused in a line that names the file.
+TEST_F(RunTest, ADamagedCheckpointIsLoadedOrRefused) {
+  const toys::RandomSeed seed;
+  std::mt19937_64 random(seed);
+  SmallTraining training;
+  const auto run = anesi::Run::create(directory, training.configuration);
+  toys::StopAfter some(8);
+  training.trainer().run(some);
+  run.save_checkpoint(*training.training);
+  const auto path = directory / "checkpoint" / "state.safetensors";
+  const auto intact = read_safetensors(path).tensors;
+  int refused = 0;
+  for (int time = 0; time < 150; ++time) {
+    const auto [name, state] = toys::damaged(intact, random);
+    SCOPED_TRACE(name);
+    write_safetensors(path, state, {{"format", "anesi checkpoint"}});
+    const auto what = message_of([&] { run.load_checkpoint(*training.training); });
+    if (what == "no error") continue;
+    ++refused;
+    EXPECT_TRUE(what.starts_with(path.string() + ": ")) << what;
+    EXPECT_EQ(what.find('\n'), std::string::npos) << what;
+    EXPECT_EQ(what.find("mistake in anesi"), std::string::npos) << what;
+  }
+  EXPECT_GT(refused, 50);
+  write_safetensors(path, intact, {{"format", "anesi checkpoint"}});
+  EXPECT_TRUE(run.load_checkpoint(*training.training));
 }
 
 TEST_F(RunTest, SavedModelGivesTheSameAnswers) {

@@ -1,0 +1,63 @@
+#include "anesi/io/own_words.h"
+
+#include <c10/util/Exception.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string_view>
+
+#include "anesi/core/error.h"
+
+namespace anesi {
+namespace {
+
+constexpr std::string_view kOutOfMemory = "there is not enough memory; a smaller model, batch or problem needs less";
+
+// The first line, without letters that no terminal should be sent.
+std::string first_line(std::string_view text) {
+  constexpr std::size_t kShown = 300;
+  std::string line;
+  for (const char letter : text.substr(0, std::min(text.find('\n'), kShown))) {
+    line += static_cast<unsigned char>(letter) >= ' ' && letter != '\x7f' ? letter : '?';
+  }
+  return line;
+}
+
+std::string of_file_system(const std::filesystem::filesystem_error& error) {
+  const auto reason = error.code().message();
+  if (error.path1().empty()) return reason;
+  if (error.path2().empty()) return fmt::format("{}: {}", error.path1().string(), reason);
+  return fmt::format("{}: {} (with {})", error.path1().string(), reason, error.path2().string());
+}
+
+std::string of_torch(const c10::Error& error) {
+  const std::string_view text = error.what_without_backtrace();
+  const bool memory = text.find("alloc_cpu") != std::string_view::npos ||
+                      text.find("not enough memory") != std::string_view::npos ||
+                      text.find("can't allocate memory") != std::string_view::npos;
+  if (memory) return std::string(kOutOfMemory);
+  return fmt::format("this is a mistake in anesi, please report it; torch says: {}", first_line(text));
+}
+
+}  // namespace
+
+std::string in_own_words(const std::exception& error) {
+  if (dynamic_cast<const Error*>(&error) != nullptr) return first_line(error.what());
+  if (const auto* const of_files = dynamic_cast<const std::filesystem::filesystem_error*>(&error)) {
+    return first_line(of_file_system(*of_files));
+  }
+  if (const auto* const of_tensors = dynamic_cast<const c10::Error*>(&error)) return of_torch(*of_tensors);
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+      dynamic_cast<const std::length_error*>(&error) != nullptr) {
+    return std::string(kOutOfMemory);
+  }
+  if (dynamic_cast<const nlohmann::json::exception*>(&error) != nullptr) {
+    return "a JSON file or answer is not of the form that is expected; it is damaged, or another program wrote it";
+  }
+  return fmt::format("this is a mistake in anesi, please report it: {}", first_line(error.what()));
+}
+
+}  // namespace anesi
