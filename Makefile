@@ -5,14 +5,15 @@ SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 
 ARGS ?=
+SECONDS_EACH = $(or $(SECONDS),60)
 PYTHON := .venv/bin/python
-SOURCES = $(shell find anesi examples python tests -name '*.cc' -o -name '*.h')
+SOURCES = $(shell find anesi examples fuzz python tests -name '*.cc' -o -name '*.h')
 NINJA_FLAGS := $(if $(MAKE_TERMOUT),,--quiet)
 
 # The last resort for find_package(Torch): whatever CMAKE_PREFIX_PATH already says comes first.
 TORCH = $(PYTHON) -c 'import torch; print(torch.utils.cmake_prefix_path)' 2>/dev/null
 
-.PHONY: build run test bench format format-check tidy separate debug asan clean help always
+.PHONY: build run test bench format format-check tidy separate debug asan fuzz fuzzer clean help always
 .DEFAULT_GOAL := build
 
 build: build/release/build.ninja  ## build the program, build/release/anesi (the default)
@@ -34,6 +35,13 @@ debug: build/debug/build.ninja  ## build everything with assertions into build/d
 asan: build/asan/build.ninja  ## run the quick tests under the address and undefined-behaviour sanitizers
 	@cmake --build --preset asan -- $(NINJA_FLAGS)
 	@ctest --preset asan -j2 -LE slow $(ARGS)
+
+fuzz: fuzzer build/fuzz/build.ninja  ## let clang's libFuzzer damage files for each reader, SECONDS=60 each, or TARGETS="idx npy"
+	@cmake --build --preset fuzz -- $(NINJA_FLAGS)
+	@scripts/fuzz build/fuzz $(SECONDS_EACH) $(TARGETS)
+
+fuzzer:
+	@scripts/setup fuzzer
 
 format:  ## lay out the sources with clang-format
 	@clang-format -i $(SOURCES)

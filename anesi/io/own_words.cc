@@ -10,21 +10,12 @@
 #include <string_view>
 
 #include "anesi/core/error.h"
+#include "anesi/io/shown_word.h"
 
 namespace anesi {
 namespace {
 
 constexpr std::string_view kOutOfMemory = "there is not enough memory; a smaller model, batch or problem needs less";
-
-// The first line, without letters that no terminal should be sent.
-std::string first_line(std::string_view text) {
-  constexpr std::size_t kShown = 300;
-  std::string line;
-  for (const char letter : text.substr(0, std::min(text.find('\n'), kShown))) {
-    line += static_cast<unsigned char>(letter) >= ' ' && letter != '\x7f' ? letter : '?';
-  }
-  return line;
-}
 
 std::string of_file_system(const std::filesystem::filesystem_error& error) {
   const auto reason = error.code().message();
@@ -39,15 +30,15 @@ std::string of_torch(const c10::Error& error) {
                       text.find("not enough memory") != std::string_view::npos ||
                       text.find("can't allocate memory") != std::string_view::npos;
   if (memory) return std::string(kOutOfMemory);
-  return fmt::format("this is a mistake in anesi, please report it; torch says: {}", first_line(text));
+  return fmt::format("this is a mistake in anesi, please report it; torch says: {}", shown_line(text));
 }
 
 }  // namespace
 
 std::string in_own_words(const std::exception& error) {
-  if (dynamic_cast<const Error*>(&error) != nullptr) return first_line(error.what());
+  if (dynamic_cast<const Error*>(&error) != nullptr) return shown_line(error.what());
   if (const auto* const of_files = dynamic_cast<const std::filesystem::filesystem_error*>(&error)) {
-    return first_line(of_file_system(*of_files));
+    return shown_line(of_file_system(*of_files));
   }
   if (const auto* const of_tensors = dynamic_cast<const c10::Error*>(&error)) return of_torch(*of_tensors);
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
@@ -57,7 +48,7 @@ std::string in_own_words(const std::exception& error) {
   if (dynamic_cast<const nlohmann::json::exception*>(&error) != nullptr) {
     return "a JSON file or answer is not of the form that is expected; it is damaged, or another program wrote it";
   }
-  return fmt::format("this is a mistake in anesi, please report it: {}", first_line(error.what()));
+  return fmt::format("this is a mistake in anesi, please report it: {}", shown_line(error.what()));
 }
 
 }  // namespace anesi

@@ -30,10 +30,11 @@ TEST(OwnWords, AreThoseOfOurErrors) {
 }
 
 TEST(OwnWords, AreGivenToWhatLibrariesThrow) {
-  EXPECT_EQ(words_for([] { std::filesystem::file_size("nowhere/file"); }), "nowhere/file: No such file or directory");
+  EXPECT_EQ(words_for([] { return std::filesystem::file_size("nowhere/file"); }),
+            "nowhere/file: No such file or directory");
   EXPECT_EQ(words_for([] { std::filesystem::rename("nowhere/file", "there"); }),
             "nowhere/file: No such file or directory (with there)");
-  EXPECT_EQ(words_for([] { nlohmann::json::parse("{"); }),
+  EXPECT_EQ(words_for([] { return nlohmann::json::parse("{"); }),
             "a JSON file or answer is not of the form that is expected; it is damaged, or another program wrote it");
   const std::string memory = "there is not enough memory; a smaller model, batch or problem needs less";
   EXPECT_EQ(words_for([] { torch::empty({std::int64_t{1} << 55}); }), memory);

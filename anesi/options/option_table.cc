@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "anesi/core/error.h"
+#include "anesi/io/shown_word.h"
 #include "anesi/options/parse_toml.h"
 
 namespace anesi {
@@ -222,7 +223,7 @@ void OptionTable::load_toml(std::string_view text, const std::string& origin) {
         }
       } catch (const UsageError& error) {
         const std::string what = error.what();
-        throw UsageError(what.starts_with(origin) ? what : fmt::format("{}: {}", origin, what));
+        throw UsageError(shown_line(what.starts_with(origin) ? what : fmt::format("{}: {}", origin, what)));
       }
     }
   };
