@@ -5,14 +5,15 @@ SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 
 ARGS ?=
+SECONDS_EACH = $(or $(SECONDS),60)
 PYTHON := .venv/bin/python
-SOURCES = $(shell find anesi examples python tests -name '*.cc' -o -name '*.h')
+SOURCES = $(shell find anesi examples fuzz python tests -name '*.cc' -o -name '*.h')
 NINJA_FLAGS := $(if $(MAKE_TERMOUT),,--quiet)
 
 # The last resort for find_package(Torch): whatever CMAKE_PREFIX_PATH already says comes first.
 TORCH = $(PYTHON) -c 'import torch; print(torch.utils.cmake_prefix_path)' 2>/dev/null
 
-.PHONY: build run test torture bench format format-check tidy separate debug asan tsan clean help always
+.PHONY: build run test torture bench format format-check tidy separate debug asan tsan fuzz fuzzer clean help always
 .DEFAULT_GOAL := build
 
 build: build/release/build.ninja  ## build the program, build/release/anesi (the default)
@@ -42,6 +43,13 @@ asan: build/asan/build.ninja  ## run the quick tests under the address and undef
 tsan: build/tsan/build.ninja  ## run the quick tests under the thread sanitizer
 	@cmake --build --preset tsan -- $(NINJA_FLAGS)
 	@ctest --preset tsan -j2 -LE slow $(ARGS)
+
+fuzz: fuzzer build/fuzz/build.ninja  ## let clang's libFuzzer damage files for each reader, SECONDS=60 each, or TARGETS="idx npy"
+	@cmake --build --preset fuzz -- $(NINJA_FLAGS)
+	@scripts/fuzz build/fuzz $(SECONDS_EACH) $(TARGETS)
+
+fuzzer:
+	@scripts/setup fuzzer
 
 format:  ## lay out the sources with clang-format
 	@clang-format -i $(SOURCES)

@@ -7,11 +7,11 @@
 #include <limits>
 
 #include "anesi/cli/command.h"
-#include "anesi/cli/plain_words.h"
 #include "anesi/cli/standard_streams.h"
 #include "anesi/core/build.h"
 #include "anesi/core/printable.h"
 #include "anesi/core/shared_cores.h"
+#include "anesi/io/own_words.h"
 
 namespace anesi {
 namespace {
@@ -81,7 +81,7 @@ int run_or_tell(int argc, char** argv) {
     std::cerr << "anesi: " << shown(error.what()) << '\n';
     return cli::kMisuse;
   } catch (const std::exception& error) {
-    std::cerr << "anesi: " << shown(cli::in_plain_words(error)) << '\n';
+    std::cerr << "anesi: " << shown(in_own_words(error)) << '\n';
     return cli::kFailed;
   }
 }

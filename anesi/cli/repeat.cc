@@ -12,6 +12,7 @@
 #include "anesi/cli/progress_display.h"
 #include "anesi/cli/training.h"
 #include "anesi/io/files.h"
+#include "anesi/io/input_file.h"
 
 namespace anesi::cli {
 namespace {
@@ -136,7 +137,7 @@ void check_neighbours(const std::filesystem::path& out, const std::string& task)
   for (const auto& entry : std::filesystem::directory_iterator(out, none)) {
     const auto config = entry.path() / "config.toml";
     if (!std::filesystem::exists(config)) continue;
-    const auto there = Configuration::from_toml(read_file(config), config.string())->task_name;
+    const auto there = Configuration::from_toml(read_file(config, kLargestSettings), config.string())->task_name;
     if (there == task) continue;
     throw UsageError(fmt::format("{}: holds runs of {} ({}); choose another --out for {}", out.string(), there,
                                  entry.path().filename().string(), task));

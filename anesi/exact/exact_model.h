@@ -8,6 +8,7 @@
 
 #include "anesi/core/exact_inference.h"
 #include "anesi/core/problem.h"
+#include "anesi/exact/exact_architecture.h"
 #include "anesi/models/inference_model.h"
 #include "anesi/options/option_table.h"
 
@@ -35,10 +36,8 @@ std::unique_ptr<ExactInference> make_exact(const Problem& problem, const ExactOp
 // Null where kAuto finds none; a circuit is given up after `seconds`.
 std::unique_ptr<ExactInference> find_exact(const Problem& problem, double seconds = 60, std::string* why_not = nullptr);
 
-// What InferenceModel::architecture says of the models below.
-inline constexpr const char* kExactArchitecture = "exact";
-
-// p(y|P) and p(w|y,P) as models, for sampling, beam search and evaluation; they have no weights.
+// p(y|P) and p(w|y,P) as models of the architecture kExactArchitecture, for sampling, beam search and evaluation; they
+// have no weights.
 InferenceModel make_exact_model(const Problem& problem, const ExactOptions& options = {});
 
 // The models of any exact inference: each step asks it about every value of the next variable. Without `rollouts` the

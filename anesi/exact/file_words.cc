@@ -7,14 +7,13 @@
 #include <system_error>
 
 #include "anesi/core/error.h"
-#include "anesi/io/files.h"
+#include "anesi/io/shown_word.h"
 #include "anesi/io/thousands.h"
 
 namespace anesi {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r\v\f";
-constexpr std::size_t kShownOfAWord = 24;
 
 void check_length(std::uint64_t bytes, const std::string& name) {
   if (bytes <= kLargestText) return;
@@ -24,16 +23,7 @@ void check_length(std::uint64_t bytes, const std::string& name) {
 
 }  // namespace
 
-std::string read_text(const std::filesystem::path& path) {
-  std::error_code reason;
-  const auto status = std::filesystem::status(path, reason);
-  if (!std::filesystem::exists(status)) {
-    throw Error(fmt::format("{}: cannot read: {}", path.string(), reason ? reason.message() : "no such file"));
-  }
-  if (!std::filesystem::is_regular_file(status)) throw Error(path.string() + ": cannot read: it is no regular file");
-  check_length(std::filesystem::file_size(path), path.string());
-  return read_file(path);
-}
+std::string read_text(const std::filesystem::path& path) { return read_file(path, kLargestText); }
 
 FileWords::FileWords(std::string_view text, std::string name) : rest_of_text_(text), name_(std::move(name)) {
   check_length(text.size(), name_);
@@ -111,10 +101,6 @@ void FileWords::fail_at(std::int64_t line, std::string_view what) const {
   throw Error(fmt::format("{}:{}: {}", name_, line, what));
 }
 
-std::string FileWords::shown(std::string_view word) {
-  std::string text = "'";
-  for (const char letter : word.substr(0, kShownOfAWord)) text += letter > ' ' && letter <= '~' ? letter : '?';
-  return text + (word.size() > kShownOfAWord ? "…'" : "'");
-}
+std::string FileWords::shown(std::string_view word) { return shown_word(word); }
 
 }  // namespace anesi

@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 
-namespace anesi {
+#include "anesi/io/input_file.h"
 
-constexpr std::size_t kLargestText = std::size_t{1} << 26;  // bytes
+namespace anesi {
 
 // All of a file. Throws Error where it is none, no regular file or too large, before reading any of it.
 std::string read_text(const std::filesystem::path& path);

@@ -173,8 +173,9 @@ class D4Reader {
       if (left[place] == 0) order.push_back(place);
     }
     for (std::size_t next = 0; next < order.size(); ++next) {
-      for (const auto edge : std::ranges::equal_range(by_part, order[next], {}, part)) {
-        const auto whole = edges_[edge].whole;
+      auto edge = std::ranges::lower_bound(by_part, order[next], {}, part);
+      for (; edge != by_part.end() && part(*edge) == order[next]; ++edge) {
+        const auto whole = edges_[*edge].whole;
         if (--left[whole] == 0) order.push_back(whole);
       }
     }

@@ -139,27 +139,6 @@ std::string owner_of_lock(int descriptor) {
 
 }  // namespace
 
-std::string read_file(const fs::path& path) {
-  const Descriptor file(path, O_RDONLY);
-  if (!file.is_open()) fail_because(path, "cannot open", errno);
-  struct stat facts {};
-  if (::fstat(file.value(), &facts) != 0) fail_because(path, "cannot read", errno);
-
-  // One byte more than the size it has now shows the end in the same call. A pipe has size 0 and grows as it is read.
-  std::string contents(static_cast<std::size_t>(facts.st_size) + 1, '\0');
-  std::size_t length = 0;
-  while (true) {
-    if (length == contents.size()) contents.resize(2 * contents.size() + 4096);
-    const ssize_t count = ::read(file.value(), contents.data() + length, contents.size() - length);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail_because(path, "cannot read", errno);
-    if (count == 0) break;
-    length += static_cast<std::size_t>(count);
-  }
-  contents.resize(length);
-  return contents;
-}
-
 std::uintmax_t length_of_file(const fs::path& path) {
   std::error_code failure;
   const auto length = fs::file_size(path, failure);

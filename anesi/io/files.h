@@ -16,8 +16,6 @@
 
 namespace anesi {
 
-std::string read_file(const std::filesystem::path& path);
-
 // In bytes; 0 where there is no file of this name.
 std::uintmax_t length_of_file(const std::filesystem::path& path);
 

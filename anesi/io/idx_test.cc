@@ -75,7 +75,7 @@ TEST(Idx, NamesTheMissingFile) {
     read_idx("nowhere/train-images-idx3-ubyte");
     FAIL() << "read a file that is not there";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "nowhere/train-images-idx3-ubyte: cannot open: No such file or directory");
+    EXPECT_STREQ(error.what(), "nowhere/train-images-idx3-ubyte: cannot read: No such file or directory");
   }
 }
 

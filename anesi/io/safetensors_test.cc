@@ -12,6 +12,7 @@
 
 #include "anesi/core/error.h"
 #include "anesi/io/files.h"
+#include "anesi/io/input_file.h"
 #include "anesi/testing/random.h"
 
 namespace anesi {
@@ -98,7 +99,7 @@ TEST_F(Safetensors, WritesTheBytesOfTheFormat) {
       R"({"a":{"data_offsets":[2,4],"dtype":"U8","shape":[2]},"b":{"data_offsets":[0,2],"dtype":"I16","shape":[1]}})";
   const std::string padding(8 - header.size() % 8, ' ');
   const std::string length = {static_cast<char>(header.size() + padding.size()), 0, 0, 0, 0, 0, 0, 0};
-  EXPECT_EQ(read_file(path_), length + header + padding + std::string("\x03\0\x01\x02", 4));
+  EXPECT_EQ(read_file(path_, kLargestText), length + header + padding + std::string("\x03\0\x01\x02", 4));
 }
 
 TEST_F(Safetensors, WritesOnlyWhatTheFormatHolds) {
@@ -173,7 +174,7 @@ TEST_F(Safetensors, SurvivesRandomDamage) {
   const auto below = [&](std::size_t bound) { return static_cast<std::size_t>(random() % bound); };
 
   write_safetensors(path_, some_of_every_type(), {{"key", "value"}});
-  const std::string intact = read_file(path_);
+  const std::string intact = read_file(path_, kLargestText);
   const std::size_t header_end =
       8 + static_cast<unsigned char>(intact[0]) + 256U * static_cast<unsigned char>(intact[1]);
   const std::filesystem::path damaged_path = directory_.path() / "damaged.safetensors";

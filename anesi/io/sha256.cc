@@ -1,11 +1,12 @@
 #include "anesi/io/sha256.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 
-#include "anesi/io/files.h"
+#include "anesi/io/input_file.h"
 
 namespace anesi {
 namespace {
@@ -69,22 +70,46 @@ std::string hexadecimal(const State& state) {
   return text;
 }
 
+// A message in pieces, of which all but the last are whole blocks.
+class Digest {
+ public:
+  void take_in(std::string_view bytes) {
+    bits_ += std::uint64_t{bytes.size()} * 8;
+    for (; bytes.size() >= kBlock; bytes.remove_prefix(kBlock)) take_in_block(state_, bytes.data());
+    ending_ = bytes;
+  }
+
+  // The message ends in a one bit, zeros, and its length in bits, so that it fills whole blocks.
+  std::string finish() {
+    ending_ += '\x80';
+    while (ending_.size() % kBlock != kBlock - 8) ending_ += '\0';
+    for (int shift = 56; shift >= 0; shift -= 8) ending_ += static_cast<char>((bits_ >> shift) & 255U);
+    for (std::size_t start = 0; start < ending_.size(); start += kBlock) take_in_block(state_, ending_.data() + start);
+    return hexadecimal(state_);
+  }
+
+ private:
+  State state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  std::uint64_t bits_ = 0;
+  std::string ending_;
+};
+
 }  // namespace
 
 std::string sha256(std::string_view bytes) {
-  State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  const std::uint64_t bits = std::uint64_t{bytes.size()} * 8;
-  for (; bytes.size() >= kBlock; bytes.remove_prefix(kBlock)) take_in_block(state, bytes.data());
-
-  // The message ends in a one bit, zeros, and its length in bits, so that it fills whole blocks.
-  std::string ending(bytes);
-  ending += '\x80';
-  while (ending.size() % kBlock != kBlock - 8) ending += '\0';
-  for (int shift = 56; shift >= 0; shift -= 8) ending += static_cast<char>((bits >> shift) & 255U);
-  for (std::size_t start = 0; start < ending.size(); start += kBlock) take_in_block(state, ending.data() + start);
-  return hexadecimal(state);
+  Digest digest;
+  digest.take_in(bytes);
+  return digest.finish();
 }
 
-std::string sha256_of_file(const std::filesystem::path& path) { return sha256(read_file(path)); }
+std::string sha256_of_file(const std::filesystem::path& path) {
+  constexpr std::uint64_t kAtOnce = kBlock << 14;
+  const InputFile file(path, kLargestArrays);
+  Digest digest;
+  for (std::uint64_t at = 0; at < file.size(); at += kAtOnce) {
+    digest.take_in(file.take(at, std::min(kAtOnce, file.size() - at)));
+  }
+  return digest.finish();
+}
 
 }  // namespace anesi

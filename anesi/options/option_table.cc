@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#define TOML_EXCEPTIONS 1
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -13,6 +10,8 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/printable.h"
+#include "anesi/io/shown_word.h"
+#include "anesi/options/parse_toml.h"
 
 namespace anesi {
 namespace {
@@ -54,6 +53,25 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
     }
   }
   return row[b.size()];
+}
+
+constexpr std::size_t kLongestName = 64;
+
+std::string beginning_of(const std::string& name) {
+  return name.size() <= kLongestName ? name : name.substr(0, kLongestName) + "…";
+}
+
+// Names that are far longer than any of ours are like none of them, and comparing would take long.
+template <typename Entries>
+std::string hint_for(const std::string& name, const Entries& entries) {
+  if (name.size() <= kLongestName) {
+    const auto nearest = std::ranges::min_element(
+        entries, {}, [&](const auto& candidate) { return edit_distance(candidate.first, name); });
+    if (nearest != entries.end() && edit_distance(nearest->first, name) <= std::max<std::size_t>(2, name.size() / 3)) {
+      return fmt::format("did you mean {}?", nearest->first);
+    }
+  }
+  return "`anesi train TASK --help` lists them";
 }
 
 }  // namespace
@@ -128,13 +146,7 @@ void OptionTable::add_choice(const std::string& name, std::vector<std::string> n
 void OptionTable::set(const std::string& name, std::string_view value) {
   const auto entry = entries_.find(name);
   if (entry == entries_.end()) {
-    const auto nearest = std::ranges::min_element(
-        entries_, {}, [&](const auto& candidate) { return edit_distance(candidate.first, name); });
-    const bool alike =
-        nearest != entries_.end() && edit_distance(nearest->first, name) <= std::max<std::size_t>(2, name.size() / 3);
-    throw UsageError(fmt::format(
-        "there is no option {}{}", name,
-        alike ? fmt::format("; did you mean {}?", nearest->first) : "; `anesi train TASK --help` lists them"));
+    throw UsageError(fmt::format("there is no option {}; {}", beginning_of(name), hint_for(name, entries_)));
   }
   try {
     entry->second.set(std::string(value));
@@ -194,12 +206,7 @@ std::string OptionTable::to_toml() const {
 }
 
 void OptionTable::load_toml(std::string_view text, const std::string& origin) {
-  toml::table root;
-  try {
-    root = toml::parse(text, origin);
-  } catch (const toml::parse_error& error) {
-    throw UsageError(fmt::format("{}: line {}: {}", origin, error.source().begin.line, error.description()));
-  }
+  const auto root = parse_toml(text, origin);
   const auto visit = [&](const auto& self, const toml::table& table, const std::string& prefix) -> void {
     for (const auto& [key, node] : table) {
       const auto name = prefix + std::string(key.str());
@@ -219,7 +226,7 @@ void OptionTable::load_toml(std::string_view text, const std::string& origin) {
         }
       } catch (const UsageError& error) {
         const std::string what = error.what();
-        throw UsageError(what.starts_with(origin) ? what : fmt::format("{}: {}", origin, what));
+        throw UsageError(shown_line(what.starts_with(origin) ? what : fmt::format("{}: {}", origin, what)));
       }
     }
   };

@@ -7,6 +7,7 @@
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/io/input_file.h"
 
 namespace anesi {
 namespace {
@@ -31,9 +32,7 @@ class ScriptedPerception final : public Perception {
 }  // namespace
 
 std::shared_ptr<Perception> load_scripted_perception(const std::filesystem::path& file, const Space& worlds) {
-  if (!std::filesystem::is_regular_file(file)) {
-    throw Error(fmt::format("{}: there is no such file", file.string()));
-  }
+  const InputFile readable(file, kLargestArrays);  // whose refusals are clearer than torch's
   try {
     return std::make_shared<ScriptedPerception>(torch::jit::load(file.string()), worlds);
   } catch (const c10::Error&) {

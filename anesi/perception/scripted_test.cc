@@ -31,7 +31,7 @@ TEST(ScriptedPerceptionTest, WhatIsNoScriptIsRefused) {
   std::ofstream(file) << "nonsense";
   EXPECT_NE(toys::message_of([&] { load_scripted_perception(file, Space{2}); }).find("not a TorchScript module"),
             std::string::npos);
-  EXPECT_NE(toys::message_of([&] { load_scripted_perception(file.string() + "x", Space{2}); }).find("no such file"),
+  EXPECT_NE(toys::message_of([&] { load_scripted_perception(file.string() + "x", Space{2}); }).find("No such file"),
             std::string::npos);
 }
 

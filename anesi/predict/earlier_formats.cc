@@ -1,11 +1,11 @@
 #include "anesi/predict/earlier_formats.h"
 
-#include "anesi/exact/exact_model.h"
+#include "anesi/exact/exact_architecture.h"
 
 namespace anesi {
 
 // The names are those of options of version 0.1, whatever they are called today.
-void complete_format_1(SavedModel& saved) {
+void complete_format_1(Manifest& saved) {
   const auto option_or = [&](const char* name, const char* fallback) {
     const auto found = saved.options.find(name);
     return found == saved.options.end() ? std::string(fallback) : found->second;

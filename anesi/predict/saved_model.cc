@@ -3,34 +3,30 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "anesi/core/error.h"
 #include "anesi/core/pruner.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/exact/found_facts.h"
+#include "anesi/io/fail.h"
 #include "anesi/io/files.h"
+#include "anesi/io/input_file.h"
 #include "anesi/io/safetensors.h"
 #include "anesi/io/sha256.h"
 #include "anesi/models/architecture.h"
 #include "anesi/models/module_tensors.h"
 #include "anesi/perception/ensemble.h"
-#include "anesi/predict/earlier_formats.h"
 
 namespace anesi {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kFormat = 2;
-
 fs::path manifest_path(const fs::path& model) { return model / "manifest.json"; }
 fs::path weights_path(const fs::path& model) { return model / "weights.safetensors"; }
 fs::path found_path(const fs::path& model) { return model / "found.safetensors"; }
-
-Error damaged(const fs::path& model, const std::string& what) {
-  return Error(fmt::format("{}: {}; the file is damaged", manifest_path(model).string(), what));
-}
 
 // A table of what prediction needs, filled with the values that there are for it.
 class InferenceOptions {
@@ -62,44 +58,13 @@ InferenceModel make_saved_q(const SavedModel& saved, const InferenceOptions& opt
   return make_model(problem, saved.architecture, saved.explains, settings);
 }
 
-SavedModel parse(const fs::path& model, const nlohmann::json& json) {
-  SavedModel saved;
-  saved.directory = model;
-  saved.task = json.value("task", "");
-  saved.preset = json.value("preset", "");
-  for (const auto& [name, value] : json.at("options").items()) saved.options[name] = value.get<std::string>();
-  saved.architecture = json.at("architecture");
-  saved.worlds = json.at("worlds").get<std::vector<std::int64_t>>();
-  saved.outputs = json.at("outputs").get<std::vector<std::int64_t>>();
-  saved.checksum = json.at("weights").at("sha256");
-  if (json.at("format") == 1) {
-    complete_format_1(saved);
-  } else {
-    saved.explains = json.at("explains");
-    saved.prunes = json.at("prunes");
-    saved.q_learned = json.at("q_learned");
-    saved.members = json.at("members");
-  }
-  constexpr std::int64_t kMostMembers = 1000;
-  if (saved.members < 1 || saved.members > kMostMembers) {
-    throw UsageError(fmt::format("an ensemble of {} members", saved.members));
-  }
-  if (json.contains("decision")) {
-    const InferenceOptions options(saved);
-    saved.decision = Decision{.by = options.predictor.scored_by().value_or(ScoredBy::kLikelihood),
-                              .limits = options.predictor.limits,
-                              .slope = json.at("decision").at("slope"),
-                              .offset = json.at("decision").at("offset")};
-  }
-  if (json.contains("found")) {
-    saved.found_checksum = json.at("found").at("sha256");
-    saved.found = json.at("found").at("summary");
-  }
-  if (json.contains("data")) {
-    saved.trained_on = json.at("data").at("origin");
-    saved.data_fingerprint = json.at("data").at("fingerprint").get<std::vector<std::int64_t>>();
-  }
-  return saved;
+std::pair<std::shared_ptr<Perception>, InferenceModel> build_within_limit(const SavedModel& saved,
+                                                                          const InferenceOptions& options,
+                                                                          const Problem& problem,
+                                                                          const MakePerception& make_perception) {
+  const auto limit = limit_by_weights(saved);
+  auto perception = make_ensemble(make_perception, saved.members);
+  return {std::move(perception), make_saved_q(saved, options, problem)};
 }
 
 NamedTensors read_weights(const SavedModel& saved) {
@@ -132,22 +97,31 @@ SavedModel read_saved_model(const fs::path& directory) {
   if (!fs::exists(manifest_path(model))) {
     throw Error(fmt::format("{}: there is no saved model here; `anesi train` makes one", directory.string()));
   }
-  const auto json = nlohmann::json::parse(read_file(manifest_path(model)), nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) throw damaged(model, "not JSON");
-  if (!json.contains("format") || !json["format"].is_number_integer()) throw damaged(model, "it has no format number");
-  if (json["format"] < 1 || json["format"] > kFormat) {
-    throw Error(fmt::format("{}: format {}; this program reads formats 1 to {}, so a later one wrote it",
-                            manifest_path(model).string(), json["format"].dump(), kFormat));
-  }
+  const auto path = manifest_path(model);
+  SavedModel saved{parse_manifest(read_file(path, kLargestJson), path), model, std::nullopt};
+  if (!saved.decision_fit) return saved;
   try {
-    return parse(model, json);
-  } catch (const nlohmann::json::exception& error) {
-    throw damaged(model, error.what());
+    const InferenceOptions options(saved);
+    saved.decision = Decision{.by = options.predictor.scored_by().value_or(ScoredBy::kLikelihood),
+                              .limits = options.predictor.limits,
+                              .slope = saved.decision_fit->slope,
+                              .offset = saved.decision_fit->offset};
   } catch (const UsageError& error) {
-    throw damaged(model, error.what());
-  } catch (const std::logic_error&) {
-    throw damaged(model, "a number is none");
+    fail(path, fmt::format("{}; the file is damaged", error.what()));
   }
+  return saved;
+}
+
+AllocationLimit limit_by_weights(const SavedModel& saved) {
+  constexpr std::int64_t kWithoutWeights = std::int64_t{256} << 20, kTimesWeights = 4;
+  std::error_code none;
+  const auto path = weights_path(saved.directory);
+  const auto bytes = std::min<std::uintmax_t>(fs::file_size(path, none), kLargestArrays);
+  const auto most = kWithoutWeights + kTimesWeights * static_cast<std::int64_t>(none ? 0 : bytes);
+  return {
+      saved.architecture == kExactArchitecture ? std::numeric_limits<std::int64_t>::max() : most,
+      fmt::format("{}: the model that its options ask for is far larger than {}; it belongs to another configuration",
+                  manifest_path(saved.directory).string(), path.filename().string())};
 }
 
 Predictor load_predictor(const fs::path& directory, std::shared_ptr<const Problem> problem,
@@ -168,9 +142,10 @@ Predictor load_predictor(const SavedModel& saved, std::shared_ptr<const Problem>
   if (!saved.found_checksum.empty()) {
     problem = with_found_facts(std::move(problem), read_found_facts(saved), saved.found);
   }
+  auto [perception, model] = build_within_limit(saved, options, *problem, make_perception);
   Predictor::Parts parts{.problem = problem,
-                         .perception = make_ensemble(make_perception, saved.members),
-                         .model = make_saved_q(saved, options, *problem),
+                         .perception = std::move(perception),
+                         .model = std::move(model),
                          .options = options.predictor,
                          .decision = saved.decision,
                          .prunes = saved.prunes && problem->facts().find<Pruner>() != nullptr,
@@ -210,7 +185,7 @@ void save_model(const fs::path& target, const Predictor& predictor, const Traini
     tensors.merge(model_tensors(model));
     write_safetensors(weights_path(fresh), tensors, {{"format", "anesi"}});
     nlohmann::ordered_json manifest;
-    manifest["format"] = kFormat;
+    manifest["format"] = kManifestFormat;
     if (!details.task.empty()) {
       manifest["task"] = details.task;
       manifest["preset"] = details.preset;

@@ -17,30 +17,26 @@
 #include <string>
 #include <vector>
 
+#include "anesi/core/allocation_limit.h"
 #include "anesi/core/named_tensors.h"
+#include "anesi/predict/manifest.h"
 #include "anesi/predict/predictor.h"
 
 namespace anesi {
 
-// What a manifest says.
-struct SavedModel {
-  std::filesystem::path directory;             // with manifest.json and weights.safetensors in it
-  std::string task, preset;                    // empty where it was not trained as a registered task
-  std::map<std::string, std::string> options;  // by full name; those of training too where a task was trained
-  std::string architecture;                    // of q; "exact" where it is exact inference
-  bool explains = false, prunes = false, q_learned = true;
-  std::int64_t members = 1;                    // perceptions whose beliefs are averaged
-  std::vector<std::int64_t> worlds, outputs;   // domains
-  std::optional<Decision> decision;            // fitted
-  std::string trained_on;                      // where the data came from; empty where that is not known
-  std::vector<std::int64_t> data_fingerprint;  // of examples.h
-  std::string checksum;                        // of the weights, SHA-256
-  std::string found_checksum, found;           // of the facts that were found, and what they are in a line; empty: none
+// What a manifest says, and where it stands.
+struct SavedModel : Manifest {
+  std::filesystem::path directory;   // with manifest.json and weights.safetensors in it
+  std::optional<Decision> decision;  // fitted
 };
 
 // Of a model's directory, or of a run's, which has it as `model`. Throws Error where a file is missing, damaged or of a
 // later version. Reads no weights.
 SavedModel read_saved_model(const std::filesystem::path& directory);
+
+// Bounds what may be built for a saved model before its shapes are compared with those of its weights: some times their
+// size, and what a model without weights may take. Exact inference takes what the problem takes.
+AllocationLimit limit_by_weights(const SavedModel& saved);
 
 // The facts that were found by asking c, where there are such (exact/found_facts.h). Throws Error as above.
 NamedTensors read_found_facts(const SavedModel& saved);

@@ -2,6 +2,7 @@
 #include "anesi/predict/saved_model.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include "anesi/core/rows.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/io/files.h"
+#include "anesi/io/input_file.h"
 #include "anesi/models/architecture.h"
 #include "anesi/perception/ensemble.h"
 #include "anesi/testing/lookup.h"
@@ -47,14 +49,14 @@ class SavedModels : public testing::Test {
   }
   void change_manifest(const std::function<void(nlohmann::ordered_json&)>& change) const {
     const auto path = directory_ / "manifest.json";
-    auto manifest = nlohmann::ordered_json::parse(read_file(path));
+    auto manifest = nlohmann::ordered_json::parse(read_file(path, kLargestText));
     change(manifest);
     write_file_atomically(path, manifest.dump());
   }
   // The weights are there but not those that were saved: whoever reads them complains of that.
   void spoil_weights() const {
     const auto path = directory_ / "weights.safetensors";
-    auto bytes = read_file(path);
+    auto bytes = read_file(path, kLargestText);
     bytes.back() = static_cast<char>(bytes.back() ^ 1);
     write_file_atomically(path, bytes);
   }
@@ -95,9 +97,10 @@ TEST_F(SavedModels, SayTheSameWithAProblemAndAPerceptionOfTheCallers) {
   for (const auto& parameter : loaded.model().prediction->parameters()) EXPECT_FALSE(parameter.requires_grad());
   // And once more: what was loaded can be saved.
   loaded.save(scratch_.path() / "again");
-  EXPECT_EQ(read_file(scratch_.path() / "again" / "manifest.json"), read_file(directory_ / "manifest.json"));
-  EXPECT_EQ(read_file(scratch_.path() / "again" / "weights.safetensors"),
-            read_file(directory_ / "weights.safetensors"));
+  EXPECT_EQ(read_file(scratch_.path() / "again" / "manifest.json", kLargestText),
+            read_file(directory_ / "manifest.json", kLargestText));
+  EXPECT_EQ(read_file(scratch_.path() / "again" / "weights.safetensors", kLargestText),
+            read_file(directory_ / "weights.safetensors", kLargestText));
 }
 
 TEST_F(SavedModels, OfEveryArchitectureAreMadeAgain) {
@@ -203,9 +206,31 @@ TEST_F(SavedModels, OfOtherShapesAreRefusedBeforeWeightsAreRead) {
   EXPECT_TRUE(other.starts_with("weights.safetensors: q.") && other.ends_with(belongs)) << other;
 }
 
+// A kilobyte of manifest asked for gigabytes, and got them before anybody looked at the weights.
+TEST_F(SavedModels, ThatAskForFarMoreThanTheirWeightsAreRefusedBeforeItIsBuilt) {
+  Predictor(parts_).save(directory_);
+  const auto megabytes = [] {
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    return used.ru_maxrss / 1024;
+  };
+  const auto before = megabytes();
+  change_manifest([](auto& manifest) {
+    manifest["architecture"] = "mlp";
+    manifest["options"]["mlp.width"] = "16384";
+    manifest["options"]["mlp.layers"] = "16";
+  });
+  EXPECT_EQ(refusal(),
+            "manifest.json: the model that its options ask for is far larger than weights.safetensors; it "
+            "belongs to another configuration");
+  change_manifest([](auto& manifest) { manifest["options"]["mlp.width"] = "2048"; });
+  EXPECT_NE(refusal().find("it belongs to another configuration"), std::string::npos);
+  EXPECT_LT(megabytes() - before, 400);
+}
+
 TEST_F(SavedModels, ThatDoNotSayWhatTheyAreAreRefused) {
   Predictor(parts_).save(directory_);
-  const auto good = read_file(directory_ / "manifest.json");
+  const auto good = read_file(directory_ / "manifest.json", kLargestText);
   fs::remove(directory_ / "weights.safetensors");
   const auto after = [&](const std::function<void(nlohmann::ordered_json&)>& change) {
     write_file_atomically(directory_ / "manifest.json", good);
@@ -226,7 +251,7 @@ TEST_F(SavedModels, ThatDoNotSayWhatTheyAreAreRefused) {
   EXPECT_NE(after([](auto& manifest) { manifest["architecture"] = "oracle"; }).find("there is no architecture oracle"),
             std::string::npos);
   write_file_atomically(directory_ / "manifest.json", "{");
-  EXPECT_EQ(refusal(), "manifest.json: not JSON; the file is damaged");
+  EXPECT_EQ(refusal(), "manifest.json: not JSON (at byte 2); the file is damaged");
   fs::remove_all(directory_);
   EXPECT_NE(refusal().find("there is no saved model here"), std::string::npos);
 }
@@ -260,7 +285,7 @@ TEST_F(SavedModels, TakeThePlaceOfAnEarlierOneAndOfNothingElse) {
   write_file_atomically(other / "to_a_friend", "Dear");
   EXPECT_NE(toys::message_of([&] { second.save(other); }).find("there is something else than a saved model"),
             std::string::npos);
-  EXPECT_EQ(read_file(other / "to_a_friend"), "Dear");
+  EXPECT_EQ(read_file(other / "to_a_friend", kLargestText), "Dear");
 }
 
 TEST_F(SavedModels, GiveTheirQToOthersOfItsArchitecture) {

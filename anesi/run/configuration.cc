@@ -2,12 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
-
-#define TOML_EXCEPTIONS 1
-#include <toml++/toml.h>
-
 #include <algorithm>
+#include <cstdlib>
 
 #include "anesi/core/error.h"
 #include "anesi/core/seeded.h"
@@ -15,6 +11,7 @@
 #include "anesi/exact/circuit_inference.h"
 #include "anesi/exact/cnf.h"
 #include "anesi/exact/enumerate.h"
+#include "anesi/options/parse_toml.h"
 
 namespace anesi {
 namespace {
@@ -73,14 +70,9 @@ Configuration::Configuration(const std::string& task, const std::string& preset_
 }
 
 std::unique_ptr<Configuration> Configuration::from_toml(const std::string& text, const std::string& origin) {
-  std::optional<std::string> task, preset;
-  try {
-    const auto root = toml::parse(text, origin);
-    task = root.at_path("task.name").value<std::string>();
-    preset = root["preset"].value<std::string>();
-  } catch (const toml::parse_error& error) {
-    throw UsageError(fmt::format("{}: line {}: {}", origin, error.source().begin.line, error.description()));
-  }
+  const auto root = parse_toml(text, origin);
+  const auto task = root.at_path("task.name").value<std::string>();
+  const auto preset = root["preset"].value<std::string>();
   if (!task) throw UsageError(fmt::format("{}: task.name is missing; it says which task the run is of", origin));
   auto configuration = std::make_unique<Configuration>(*task, preset.value_or(""));
   configuration->table().load_toml(text, origin);

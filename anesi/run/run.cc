@@ -9,6 +9,8 @@
 #include <cmath>
 
 #include "anesi/core/error.h"
+#include "anesi/io/input_file.h"
+#include "anesi/io/json_text.h"
 #include "anesi/io/safetensors.h"
 #include "anesi/run/option_changes.h"
 
@@ -47,7 +49,7 @@ Run Run::open(const std::filesystem::path& directory) {
 
 std::unique_ptr<Configuration> Run::configuration() const {
   const auto path = directory_ / "config.toml";
-  return Configuration::from_toml(read_file(path), path.string());
+  return Configuration::from_toml(read_file(path, kLargestSettings), path.string());
 }
 
 void Run::save_found(const Training& training) const {
@@ -123,17 +125,24 @@ bool Run::load_checkpoint(Training& training) const {
     return false;
   }
   try {
-    const auto [state, words] = read_safetensors(path);
-    const auto data = state.find("data");
-    if (data == state.end()) throw Error("checkpoint: what tells its data apart is missing");
-    if (!torch::equal(data->second, training.data_fingerprint())) {
+    auto [state, words] = read_safetensors(path);
+    const auto data = state.extract("data");
+    if (data.empty()) throw Error("checkpoint: what tells its data apart is missing");
+    if (!torch::equal(data.mapped(), training.data_fingerprint())) {
       throw Error("the data are not those that the run was started on; give the same --data");
     }
     training.trainer().load_state(state);
     cut_logs(words);
-  } catch (const std::exception& error) {
+  } catch (const Error& error) {
     const std::string what = error.what();
     throw Error(what.find(path.string()) != std::string::npos ? what : fmt::format("{}: {}", path.string(), what));
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception&) {
+    throw Error(
+        fmt::format("{}: a tensor in it is missing or has another type or shape than this configuration saves; "
+                    "the file is damaged, or another version wrote it",
+                    path.string()));
   }
   return true;
 }
@@ -145,8 +154,8 @@ void Run::save_result(const nlohmann::ordered_json& figures) const {
 std::optional<nlohmann::ordered_json> Run::result() const {
   const auto path = directory_ / "result.json";
   if (!std::filesystem::exists(path)) return std::nullopt;
-  auto figures = nlohmann::ordered_json::parse(read_file(path), nullptr, /*allow_exceptions=*/false);
-  if (!figures.is_object()) throw Error(fmt::format("{}: not JSON; the file is damaged", path.string()));
+  auto figures = parse_json<nlohmann::ordered_json>(read_file(path, kLargestJson), path);
+  if (!figures.is_object()) throw Error(fmt::format("{}: no figures in it; the file is damaged", path.string()));
   return figures;
 }
 

@@ -5,12 +5,16 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <random>
 
 #include "anesi/io/files.h"
+#include "anesi/io/input_file.h"
 #include "anesi/io/safetensors.h"
 #include "anesi/perception/ensemble.h"
 #include "anesi/run/load_run.h"
+#include "anesi/testing/damaged_tensors.h"
 #include "anesi/testing/message_of.h"
+#include "anesi/testing/random_seed.h"
 #include "anesi/testing/small_training.h"
 
 namespace anesi {
@@ -57,7 +61,7 @@ TEST_F(RunTest, LogsEndWhereTheCheckpointStands) {
   SmallTraining training;
   const auto run = anesi::Run::create(directory, training.configuration);
   const auto lines = [&](const char* name) {
-    const auto text = read_file(directory / name);
+    const auto text = read_file(directory / name, kLargestText);
     return std::count(text.begin(), text.end(), '\n');
   };
   run.log(Progress{.phase = "q"}, std::nullopt);
@@ -83,6 +87,34 @@ TEST_F(RunTest, WhatAKilledRunLeftIsRemoved) {
   anesi::Run::open(directory);
   EXPECT_FALSE(std::filesystem::exists(half));
   EXPECT_TRUE(std::filesystem::exists(directory / "checkpoint" / "state.safetensors"));
+}
+
+// Whatever the tensors of a checkpoint are, they are taken, or refused in a line that names the file.
+TEST_F(RunTest, ADamagedCheckpointIsLoadedOrRefused) {
+  const toys::RandomSeed seed;
+  std::mt19937_64 random(seed);
+  SmallTraining training;
+  const auto run = anesi::Run::create(directory, training.configuration);
+  toys::StopAfter some(8);
+  training.trainer().run(some);
+  run.save_checkpoint(*training.training);
+  const auto path = directory / "checkpoint" / "state.safetensors";
+  const auto intact = read_safetensors(path).tensors;
+  int refused = 0;
+  for (int time = 0; time < 150; ++time) {
+    const auto [name, state] = toys::damaged(intact, random);
+    SCOPED_TRACE(name);
+    write_safetensors(path, state, {{"format", "anesi checkpoint"}});
+    const auto what = message_of([&] { run.load_checkpoint(*training.training); });
+    if (what == "no error") continue;
+    ++refused;
+    EXPECT_TRUE(what.starts_with(path.string() + ": ")) << what;
+    EXPECT_EQ(what.find('\n'), std::string::npos) << what;
+    EXPECT_EQ(what.find("mistake in anesi"), std::string::npos) << what;
+  }
+  EXPECT_GT(refused, 50);
+  write_safetensors(path, intact, {{"format", "anesi checkpoint"}});
+  EXPECT_TRUE(run.load_checkpoint(*training.training));
 }
 
 TEST_F(RunTest, SavedModelGivesTheSameAnswers) {

@@ -159,6 +159,10 @@ void Trainer::load_state(const NamedTensors& state) {
   for (const auto& phase : phases_) phase->load_state(with_prefix(state, remembered_by(*phase)));
   phase_ = *at;
   step_ = standing.begin()->second.item<std::int64_t>();
+  if (step_ < 0 || step_ > phases_[phase_]->steps()) {
+    throw Error(
+        fmt::format("checkpoint: it stands at step {} of {}; the file is damaged", step_, phases_[phase_]->steps()));
+  }
 }
 
 }  // namespace anesi

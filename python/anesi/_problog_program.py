@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import pathlib
 import re
 from dataclasses import dataclass
 from typing import Any, Iterator, Union
@@ -31,6 +30,7 @@ from problog.parser import ParseError
 from problog.program import PrologString, SimpleProgram
 
 from ._coding import Answer
+from ._files import read_text
 
 UNTOLD = "untold"  # in the place of _ in t(_) :: fact, which ProbLog does not ground
 
@@ -66,7 +66,7 @@ class Program:
     """The clauses of a program, neural predicates apart."""
 
     def __init__(self, source: str | os.PathLike[str]) -> None:
-        text = source if isinstance(source, str) else pathlib.Path(source).read_text()
+        text = source if isinstance(source, str) else read_text(source)
         text = re.sub(r"\bt\(\s*_\w*\s*\)(?=\s*::)", f"t({UNTOLD})", text)
         try:
             read = list(PrologString(text))

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 import os
-import pathlib
 import re
 import threading
 from typing import Any, Mapping, Sequence
@@ -21,6 +20,7 @@ except ModuleNotFoundError as error:
 
 from ._answered import AllWorlds, AnsweredKnowledge, AnswerFunction, Answers, Variable, drawn
 from ._coding import Answer
+from ._files import read_text
 from .knowledge import Settings
 
 __all__ = ["Knowledge"]
@@ -67,7 +67,7 @@ class Knowledge(AnsweredKnowledge):
         seed: int = 0,
         verbose: bool = True,
     ) -> None:
-        text = program if isinstance(program, str) else pathlib.Path(program).read_text()
+        text = program if isinstance(program, str) else read_text(program)
         wanted = list(dict.fromkeys(_VARIABLE.findall(query)))
         ask = _Program(text, choices, query, wanted)
         function = AnswerFunction(ask, query, len(wanted), answers, partial)

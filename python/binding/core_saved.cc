@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <numeric>
 
 #include "anesi/core/asked_output.h"
@@ -60,6 +61,20 @@ std::shared_ptr<const Problem> problem_of_formula(const Facts& facts) {
   const auto compiled = facts.share<CompiledFormula>();
   if (compiled && compiled->encoding.is_constraint()) return make_constraint(compiled);
   return cnf == nullptr ? nullptr : formula_problem(*cnf, /*seconds=*/0);
+}
+
+// How many variables of a saved model's worlds are given.
+std::int64_t given_of(const SavedModel& saved) {
+  const auto told = saved.options.find(kGivenOption);
+  if (told == saved.options.end()) return 0;
+  std::int64_t given = 0;
+  const auto* const end = told->second.data() + told->second.size();
+  const auto [stop, failure] = std::from_chars(told->second.data(), end, given);
+  if (failure != std::errc() || stop != end || given < 0 || given > static_cast<std::int64_t>(saved.worlds.size())) {
+    throw Error(fmt::format("{}: {} is no number of its world variables; the file is damaged",
+                            (saved.directory / "manifest.json").string(), kGivenOption));
+  }
+  return given;
 }
 
 torch::Tensor text_tensor(const std::string& text) {
@@ -162,13 +177,12 @@ std::unique_ptr<Core> load_core(const std::filesystem::path& directory, std::sha
       throw UsageError(fmt::format("{}: the function itself is not saved; give it as `function`", directory.string()));
     }
   }
-  const auto told = saved.options.find(kGivenOption);
-  const auto given = told == saved.options.end() ? 0 : std::stoll(told->second);
-  auto core =
-      std::make_unique<Core>(std::move(problem), given, "", CoreOptions::settings_of(saved.options), 0, std::move(say),
-                             Choice{.architecture = saved.architecture,
-                                    .reason = saved.found.empty() ? saved.architecture : saved.found,
-                                    .facts = std::move(found)});
+  const auto limit = limit_by_weights(saved);
+  auto core = std::make_unique<Core>(std::move(problem), given_of(saved), "", CoreOptions::settings_of(saved.options),
+                                     0, std::move(say),
+                                     Choice{.architecture = saved.architecture,
+                                            .reason = saved.found.empty() ? saved.architecture : saved.found,
+                                            .facts = std::move(found)});
   const auto weights = load_q(directory, saved.architecture);
   const auto is_wide = [](const auto& entry) { return entry.second.scalar_type() == torch::kFloat64; };
   if (std::ranges::any_of(weights, is_wide)) core->to(torch::kFloat64);

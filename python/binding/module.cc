@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <torch/extension.h>
 
+#include <filesystem>
+
 #include "anesi/core/asked_output.h"
 #include "anesi/core/build.h"
 #include "anesi/core/error.h"
@@ -14,6 +16,7 @@
 #include "anesi/exact/cnf.h"
 #include "anesi/exact/enumerate.h"
 #include "anesi/formula/formula.h"
+#include "anesi/io/own_words.h"
 #include "anesi/options/value_named.h"
 #include "anesi/perception/pooled_relu.h"
 #include "anesi/run/load_run.h"
@@ -478,6 +481,8 @@ PYBIND11_MODULE(_core, module) {
       PyErr_SetString(PyExc_ValueError, error.what());
     } catch (const Error& error) {
       PyErr_SetString(PyExc_RuntimeError, error.what());
+    } catch (const std::filesystem::filesystem_error& error) {
+      PyErr_SetString(PyExc_OSError, in_own_words(error).c_str());
     }
   });
   module.attr("build") = this_build().to_string();

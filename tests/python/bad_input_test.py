@@ -1,6 +1,9 @@
 """Everything a user may do wrong: an exception of a fitting type in one line, and the process lives on."""
 
+import os
+import pathlib
 import random
+import tempfile
 import time
 import unittest
 
@@ -8,6 +11,7 @@ import torch
 from reference import knowledge
 
 import anesi
+from anesi._files import read_text
 
 
 class BadInput(unittest.TestCase):
@@ -19,6 +23,24 @@ class BadInput(unittest.TestCase):
         with self.assertRaisesRegex(kind, words) as caught:
             call()
         self.assertNotIn("\n", str(caught.exception))
+
+    def test_files(self):
+        # A FIFO would let us wait for ever, and a huge file would fill the memory.
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "program"
+            with self.assertRaises(FileNotFoundError):
+                read_text(path)
+            os.mkfifo(path)
+            self.refused(ValueError, "program: cannot read: it is no regular file", lambda: read_text(path))
+            self.refused(ValueError, "cannot read: it is no regular file", lambda: read_text(folder))
+            self.refused(ValueError, "/dev/zero: cannot read: it is no regular file", lambda: read_text("/dev/zero"))
+            path.unlink()
+            path.write_bytes(b"a\xff")
+            self.refused(ValueError, "program: no text: byte 1 is not UTF-8", lambda: read_text(path))
+            path.write_text("a \u2192 b")
+            self.assertEqual(read_text(path), "a \u2192 b")
+            os.truncate(path, 1 << 41)
+            self.refused(ValueError, "2,199,023,255,552 bytes; files of at most 67,108,864 are read", lambda: read_text(path))
 
     def test_logits(self):
         loss = self.know.loss

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "anesi/core/error.h"
-#include "anesi/io/files.h"
+#include "anesi/io/input_file.h"
 
 namespace anesi {
 namespace {
@@ -121,7 +121,7 @@ std::vector<int> shortest_path(const UndirectedGraph& graph, const std::vector<b
 }  // namespace
 
 PathData read_paths(const std::filesystem::path& file, const UndirectedGraph& graph) {
-  const auto text = read_file(file);
+  const auto text = read_file(file, kLargestText);
   Rows rows(graph);
   std::int64_t line_number = 0;
   for (auto line : pieces_of(text, '\n')) {

@@ -14,7 +14,7 @@
 #include "anesi/data/structured_examples.h"
 #include "anesi/exact/circuit_builder.h"
 #include "anesi/formula/constraint.h"
-#include "anesi/io/files.h"
+#include "anesi/io/input_file.h"
 #include "anesi/perception/tabular_mlp.h"
 #include "anesi/tasks/task.h"
 
@@ -99,7 +99,7 @@ class RankingRows {
 
 // The published format: how many kinds there are, a line for each, a line of totals, then "count,kind,kind,…" a line.
 Rankings read_rankings(const std::filesystem::path& file) {
-  const auto text = read_file(file);
+  const auto text = read_file(file, kLargestText);
   RankingRows rows;
   std::size_t line_number = 0, begin = 0, kept = 0;
   while (begin < text.size()) {

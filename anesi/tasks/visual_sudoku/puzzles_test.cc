@@ -9,6 +9,7 @@
 
 #include "anesi/core/error.h"
 #include "anesi/io/files.h"
+#include "anesi/io/input_file.h"
 #include "anesi/tasks/visual_sudoku/published_puzzles.h"
 #include "anesi/testing/message_of.h"
 
@@ -173,7 +174,7 @@ class PuzzleFiles : public ::testing::Test {
 
   // Replaces a piece of a file that is there already.
   void replace(const std::string& name, const std::string& before, const std::string& after) {
-    std::string contents = read_file(split_ / name);
+    std::string contents = read_file(split_ / name, kLargestPuzzles);
     const std::size_t at = contents.find(before);
     ASSERT_NE(at, std::string::npos);
     write(name, contents.replace(at, before.size(), after));
@@ -199,8 +200,8 @@ TEST_F(PuzzleFiles, ReadBackWhatWasWritten) {
 }
 
 TEST_F(PuzzleFiles, LookLikeThePublishedOnes) {
-  EXPECT_EQ(read_file(split_ / "test_puzzle_labels.txt"), "1\t0\n0\t1\n1\t0\n0\t1\n1\t0\n0\t1\n");
-  const std::string cells = read_file(split_ / "valid_cell_labels.txt");
+  EXPECT_EQ(read_file(split_ / "test_puzzle_labels.txt", kLargestPuzzles), "1\t0\n0\t1\n1\t0\n0\t1\n1\t0\n0\t1\n");
+  const std::string cells = read_file(split_ / "valid_cell_labels.txt", kLargestPuzzles);
   EXPECT_EQ(std::ranges::count(cells, '\n'), 6);
   EXPECT_EQ(cells.substr(0, 8), "mnist_" + std::to_string(parts_.validation.cells[0][0].item<std::int64_t>()) + "\t");
   // Every byte, as Python writes it.
@@ -210,7 +211,7 @@ TEST_F(PuzzleFiles, LookLikeThePublishedOnes) {
                            parts_.validation,
                            ""},
                           split_);
-  const std::string pixels = read_file(split_ / "train_puzzle_pixels.txt");
+  const std::string pixels = read_file(split_ / "train_puzzle_pixels.txt", kLargestPuzzles);
   EXPECT_TRUE(pixels.starts_with("0.0\t0.0039\t0.0078\t0.0118\t")) << pixels.substr(0, 40);
   EXPECT_NE(pixels.find("\t0.498\t0.502\t"), std::string::npos);
   EXPECT_TRUE(pixels.ends_with("\t0.9961\t1.0\n"));
@@ -278,7 +279,7 @@ TEST_F(PuzzleFiles, SayWhatIsWrongWithCells) {
 TEST_F(PuzzleFiles, SayWhatIsWrongWithPixels) {
   const auto with_first_pixel = [&](const std::string& pixel) {
     write_published_puzzles(parts_, split_);
-    const std::string contents = read_file(split_ / "valid_puzzle_pixels.txt");
+    const std::string contents = read_file(split_ / "valid_puzzle_pixels.txt", kLargestPuzzles);
     const std::size_t second = contents.find('\n') + 1;
     write("valid_puzzle_pixels.txt", contents.substr(0, second) + pixel + contents.substr(contents.find('\t', second)));
     return error();

@@ -80,7 +80,7 @@ TEST_F(WarcraftMaps, SayWhatIsWrong) {
   EXPECT_NE(error().find("train_maps.npy: holds Byte [20, 40, 48, 3] where Byte [-1, 48, 48, 3]"), std::string::npos)
       << error();
   std::filesystem::remove(directory_.path() / "train_maps.npy");
-  EXPECT_EQ(error(), "train_maps.npy: cannot read: no such file");
+  EXPECT_EQ(error(), "train_maps.npy: cannot read: No such file or directory");
 }
 
 TEST_F(WarcraftMaps, APathMustBeTheCheapest) {

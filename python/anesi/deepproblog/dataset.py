@@ -11,6 +11,7 @@ from typing import Any, Callable, Iterator, Sequence, TextIO
 from problog.logic import term2list
 from problog.program import PrologFile
 
+from .._files import LARGEST_TEXT, open_regular
 from .query import Query
 
 
@@ -136,8 +137,8 @@ class ImageDataset(Dataset):
         from PIL import Image
 
         number = index[0] if isinstance(index, tuple) else index
-        with Image.open(self.root / f"{number}.{self.extension}") as file:
-            image = file.convert("RGB")
+        with open_regular(self.root / f"{number}.{self.extension}", LARGEST_TEXT) as file, Image.open(file) as opened:
+            image = opened.convert("RGB")
         return image if self.transform is None else self.transform(image)
 
 

@@ -11,6 +11,7 @@ from typing import Any, Iterable, Iterator, NamedTuple, Sequence
 import torch
 from problog.logic import Term, Var
 
+from .._files import LARGEST_ARRAYS, open_regular, read_text
 from .._problog_program import plain
 from ..problog import Knowledge
 from .engines import ExactEngine
@@ -55,8 +56,7 @@ class Model:
         if embeddings is not None:
             raise ValueError("embeddings: embeddings of terms are not supported")
         if load:
-            with open(program_string) as file:
-                self.program = file.read()
+            self.program = read_text(program_string)
         else:
             self.program = str(program_string)
         self.networks = {network.name: network for network in networks}
@@ -129,7 +129,8 @@ class Model:
 
     def load_state(self, filename: str | os.PathLike[str]) -> None:
         """Reads what :meth:`save_state` wrote."""
-        saved = torch.load(filename, weights_only=True)
+        with open_regular(filename, LARGEST_ARRAYS) as file:
+            saved = torch.load(file, weights_only=True)
         for name, network in self.networks.items():
             if name not in saved:
                 raise ValueError(f"{os.fspath(filename)}: the network {name!r} is not among {sorted(saved)}")

@@ -7,6 +7,8 @@ from typing import IO, Any, Iterator, Union
 
 import torch
 
+from .._files import LARGEST_ARRAYS, open_regular
+
 File = Union[str, "os.PathLike[str]", IO[bytes]]
 
 
@@ -85,7 +87,11 @@ class Network:
         torch.save(self.state(complete), location)
 
     def load(self, location: File) -> None:
-        self.set_state(torch.load(location, weights_only=True))
+        if not isinstance(location, (str, os.PathLike)):
+            self.set_state(torch.load(location, weights_only=True))
+            return
+        with open_regular(location, LARGEST_ARRAYS) as file:
+            self.set_state(torch.load(file, weights_only=True))
 
     def get_hyperparameters(self) -> dict[str, Any]:
         return {"name": self.name, "module": str(self.network_module), "optimizer": str(self.optimizer), "k": None}

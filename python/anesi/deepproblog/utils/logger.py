@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Iterable
 
+from ..._files import read_text
 from . import check_path
 
 
@@ -70,13 +71,12 @@ class Logger:
     def read_from_file(self, filename: str | os.PathLike[str]) -> None:
         """Reads what :meth:`write_to_file` wrote, whose values are numbers."""
         names: list[str] = []
-        with open(filename) as file:
-            for line in file.read().splitlines():
-                if line.startswith("#"):
-                    self.comments.append(line[1:])
-                elif not names:
-                    names = line.split(",")
-                else:
-                    told = dict(zip(names, line.split(",")))
-                    step = int(told.pop("i"))
-                    self.log_list(step, [(name, float(value)) for name, value in told.items() if value])
+        for line in read_text(filename).splitlines():
+            if line.startswith("#"):
+                self.comments.append(line[1:])
+            elif not names:
+                names = line.split(",")
+            else:
+                told = dict(zip(names, line.split(",")))
+                step = int(told.pop("i"))
+                self.log_list(step, [(name, float(value)) for name, value in told.items() if value])

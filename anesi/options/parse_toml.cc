@@ -1,0 +1,24 @@
+#include "anesi/options/parse_toml.h"
+
+#include <fmt/format.h>
+
+#include "anesi/core/error.h"
+#include "anesi/io/shown_word.h"
+#include "anesi/options/toml_depth.h"
+
+namespace anesi {
+
+toml::table parse_toml(std::string_view text, const std::string& origin) {
+  if (const auto line = too_deep_line(text)) {
+    throw UsageError(fmt::format("{}: line {}: names or values stand more than {} deep inside one another", origin,
+                                 *line, kDeepestToml));
+  }
+  try {
+    return toml::parse(text, origin);
+  } catch (const toml::parse_error& error) {
+    throw UsageError(
+        fmt::format("{}: line {}: {}", origin, error.source().begin.line, shown_line(error.description())));
+  }
+}
+
+}  // namespace anesi

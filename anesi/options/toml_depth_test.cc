@@ -1,0 +1,82 @@
+#include "anesi/options/toml_depth.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "anesi/options/option_table.h"
+#include "anesi/options/parse_toml.h"
+#include "anesi/testing/message_of.h"
+
+namespace anesi {
+namespace {
+
+std::string repeated(const std::string& piece, int times) {
+  std::string text;
+  for (int time = 0; time < times; ++time) text += piece;
+  return text;
+}
+
+// A name of so many parts.
+std::string name_of(int parts) { return repeated("a.", parts - 1) + "a"; }
+
+TEST(TomlDepth, IsThatOfNamesAndBrackets) {
+  EXPECT_EQ(too_deep_line(""), std::nullopt);
+  for (const std::string before : {"", "[", "x=[{", "x={a.b.c=1,"}) {
+    EXPECT_EQ(too_deep_line(before + name_of(kDeepestToml)), std::nullopt) << before;
+    EXPECT_EQ(too_deep_line(before + name_of(kDeepestToml + 1)), 1U) << before;
+  }
+  EXPECT_EQ(too_deep_line("x=" + repeated("[", kDeepestToml)), std::nullopt);
+  EXPECT_EQ(too_deep_line("\n\nx=" + repeated("[", kDeepestToml + 1)), 3U);
+  EXPECT_EQ(too_deep_line("x=" + repeated("{a=", kDeepestToml + 1)), 1U);
+  EXPECT_EQ(too_deep_line("x=[" + repeated("[],", 100) + "]"), std::nullopt);
+  EXPECT_EQ(too_deep_line(repeated("a.b=1.5\n", 100)), std::nullopt);
+}
+
+TEST(TomlDepth, IsNotThatOfTextsAndComments) {
+  const auto deep = repeated("[.", 100);
+  for (const std::string& text :
+       {"x='" + deep + "'", "x=\"" + deep + "\"", "x='''\n" + deep + "\n'''", "x=\"\"\"\n" + deep + "\\\"\"\" \"\"\"",
+        "# " + deep, "x=\"\\\\\" # " + deep, "x=\"\\\"" + deep + "\"", "x='\\' # " + deep,
+        "x=\"\"\"a\"\"\"\"\" # " + deep, "'" + deep + "'=1"}) {
+    EXPECT_EQ(too_deep_line(text), std::nullopt) << text;
+    EXPECT_EQ(too_deep_line(text + "\n" + name_of(99)).has_value(), true) << text;
+  }
+  // Behind a text that does not end nothing is read, so nothing is deep.
+  EXPECT_EQ(too_deep_line("x='\n" + deep), std::nullopt);
+  EXPECT_EQ(too_deep_line("x=\"\"\"\n" + deep), std::nullopt);
+}
+
+// These ended the process: parsing, reading and releasing tables each call themselves once a level.
+TEST(TomlDepth, IsRefusedBeforeItIsParsed) {
+  constexpr int kLevels = 50'000;
+  const std::string wanted = "config.toml: line 2: names or values stand more than 16 deep inside one another";
+  for (const auto& text : {name_of(kLevels) + "=1", "[" + name_of(kLevels) + "]", "[[" + name_of(kLevels) + "]]",
+                           "x=" + repeated("[", kLevels) + repeated("]", kLevels),
+                           "x=" + repeated("{a=", kLevels) + "1" + repeated("}", kLevels)}) {
+    EXPECT_EQ(toys::message_of([&] { parse_toml("\n" + text, "config.toml"); }), wanted);
+    OptionTable table;
+    EXPECT_EQ(toys::message_of([&] { table.load_toml("\n" + text, "config.toml"); }), wanted);
+  }
+}
+
+TEST(ParseToml, SaysOnOneLineWhatIsWrong) {
+  for (const std::string text : {"x=\x1b[31m", "x=\"\n\"", "[a\n]", "x=1\nx=2", "\"\\u001b\\n\"=1\n\"\\u001b\\n\"=2"}) {
+    const auto message = toys::message_of([&] { parse_toml(text, "config.toml"); });
+    EXPECT_TRUE(message.starts_with("config.toml: line ")) << message;
+    EXPECT_EQ(message.find_first_of("\n\x1b"), std::string::npos) << message;
+  }
+}
+
+// Comparing it with every option took longer than anybody waits.
+TEST(ParseToml, LongNamesAreComparedWithNone) {
+  OptionTable table;
+  std::int64_t digits = 1;
+  table.add("task.digits", digits, {1, 10}, "how many");
+  const auto message = toys::message_of([&] { table.load_toml(std::string(900'000, 'd') + "=1", "config.toml"); });
+  EXPECT_EQ(message,
+            "config.toml: there is no option " + std::string(64, 'd') + "…; `anesi train TASK --help` lists them");
+}
+
+}  // namespace
+}  // namespace anesi
