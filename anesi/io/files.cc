@@ -161,6 +161,7 @@ void write_file_atomically(const fs::path& path, std::span<const std::string_vie
   if (!write_all(file.value(), pieces) || ::fsync(file.value()) != 0 || !file.close() ||
       ::rename(temporary.c_str(), path.c_str()) != 0) {
     const int reason = errno;
+    if (file.is_open()) file.close();  // only then does its space become free
     ::unlink(temporary.c_str());
     fail_to_write(path, reason, bytes_in(pieces));
   }
