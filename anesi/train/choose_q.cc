@@ -99,7 +99,7 @@ ChosenQ choose_q(const std::shared_ptr<const Problem>& problem, const DiscoverOp
   }
   if (found.influence.defined() && problem->facts().find<ReadingOrder>() == nullptr) {
     facts.with(reading_by_influence(problem->worlds(), problem->outputs(), found.influence));
-    facts.with(FoundFacts{.reading = true});
+    facts.with(FoundFacts{.reading = true, .summary = {}});
     chosen.problem = with_facts(problem, facts);
   }
   if (!found.influence.defined()) {  // c is too slow to be asked often, or too much is unknown of it
