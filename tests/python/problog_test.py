@@ -87,7 +87,7 @@ def knowledge(program, query=None, **more):
 
 
 def disjunction(atoms, beliefs):
-    return "; ".join(f"{belief - 1e-11:.10f} :: {atom}" for atom, belief in zip(atoms, beliefs)) + ".\n"
+    return "; ".join(f"{belief - 1e-10:.10f} :: {atom}" for atom, belief in zip(atoms, beliefs)) + ".\n"
 
 
 def probabilities(program, query):
