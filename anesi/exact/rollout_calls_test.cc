@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int64_t kContexts = 3;
 
-InferenceModel made(const Problem& problem, const std::string& architecture, std::uint64_t seed) {
+InferenceModel model_to_roll(const Problem& problem, const std::string& architecture, std::uint64_t seed) {
   if (architecture == kExactArchitecture) return make_exact_model(problem);
   const SeededWeights weights(seed);
   auto model = make_model(problem, architecture, /*explain=*/true);
@@ -34,7 +34,7 @@ class Rolling {
  public:
   Rolling(std::uint64_t seed, const std::string& architecture, bool explains, bool prunes)
       : problem_(std::make_shared<toys::RandomMachine>(seed)),
-        model_(made(*problem_, architecture, seed)),
+        model_(model_to_roll(*problem_, architecture, seed)),
         sequence_(explains && model_.explanation ? model_.explanation : model_.prediction),
         context_(context(*problem_, sequence_ == model_.explanation, seed)),
         pruning_(problem_->facts().share<Pruner>()),
