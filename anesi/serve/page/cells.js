@@ -51,7 +51,7 @@ export function makeCells(view, pictured) {
     const domain = run.worlds.domains[variable];
     const cell = h('div', {class: 'cell', role: 'gridcell', tabindex: -1, 'data-variable': variable},
       !pictured && h('span', {class: 'name'}, names[variable]), picture,
-      h('span', {class: 'reading'}, value, share, arrow),
+      h('span', {class: 'reading'}, value, arrow, share),
       svg('svg', {class: 'bars', viewBox: `0 0 ${domain} 1`, preserveAspectRatio: 'none', 'aria-hidden': 'true'}, path));
     if (block > 0) {
       mark(cell, 'data-block-left', variable % columns % block === 0 && variable % columns > 0);

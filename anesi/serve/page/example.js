@@ -16,7 +16,9 @@ import {ask, latest, query} from './server.js';
 import {makeVariable} from './variable.js';
 import {number, percent, valuesOf} from './words.js';
 
-const kTop = 5;  // outputs and explanations
+const kTop = 5;      // outputs and explanations
+const kFewRows = 3;  // of cells
+const kWidest = 10;  // cells of a row that is not broken
 
 let visited = null;  // the example that was looked at last: #/example without more leads there
 
@@ -192,6 +194,8 @@ class ExampleView {
     this.prediction = makePrediction(this);
     this.explanation = makeExplanation(this);
     this.rollout = makeRollout(this);
+    // The selected variable stands where it is seen together with its cell: below few rows, beside many.
+    const tall = run.worlds.count > kFewRows * Math.min(run.layout.columns, kWidest);
     refill(content,
       h('div', {class: 'heading'},
         h('h1', {}, `Example ${number(input.index)}`, h('span', {class: 'quiet'}, ` of ${input.split}`)),
@@ -199,10 +203,11 @@ class ExampleView {
           button('← Previous', () => go(before), {disabled: before === null}),
           button('Next →', () => go(after), {disabled: after === null}))),
       this.verdict, this.evidenceLine, this.refusal, this.status,
-      h('div', {class: 'example'},
-        h('div', {class: 'left'}, this.seen.element, this.numbersTable?.element),
-        h('div', {class: 'right'}, this.prediction.element, this.variable.element),
-        h('div', {class: 'below'}, this.explanation.element, run.chooses && this.rollout.element)));
+      h('div', {class: tall ? 'example tall' : 'example'},
+        h('div', {class: 'left'}, this.seen.element, tall ? null : this.variable.element, this.numbersTable?.element),
+        h('div', {class: 'right'}, this.prediction.element, tall ? this.variable.element : this.explanation.element),
+        tall ? this.explanation.element : null,
+        run.chooses && this.rollout.element));
     this.showEvidence();
     this.variable.show();
   }

@@ -107,6 +107,7 @@ export async function showExamples(content, {run, parameters, fail, settle, curr
     splits.map((name) => h('option', {value: name, selected: name === split}, `${name} (${number(run.splits[name])})`)));
   const status = h('p', {class: 'quiet', role: 'status'}, 'Looking …');
   const list = h('ol', {class: 'list', 'aria-label': 'Examples'});
+  const heads = h('div', {class: 'listed heads', 'aria-hidden': 'true'}, ['read', 'predicted', 'sure', 'label'].map((name) => h('span', {class: name}, name)));
   const earlier = button('← Previous', () => go({from: Math.max(0, from - kRows)}), {disabled: true});
   const later = button('Next →', () => go({from: from + kRows}), {disabled: true});
   list.addEventListener('keydown', (event) => {
@@ -116,7 +117,7 @@ export async function showExamples(content, {run, parameters, fail, settle, curr
     const links = [...list.querySelectorAll('a')], at = links.indexOf(document.activeElement);
     links[Math.max(0, Math.min(links.length - 1, at + step))]?.focus();
   });
-  refill(content, h('h1', {}, 'Examples'), h('div', {class: 'tools'}, filters, h('label', {}, 'Split ', choice)), status, list,
+  refill(content, h('h1', {}, 'Examples'), h('div', {class: 'tools'}, filters, h('label', {}, 'Split ', choice)), status, h('div', {class: 'sheet'}, heads, list),
          h('div', {class: 'tools paging'}, earlier, later));
 
   async function load() {

@@ -27,8 +27,8 @@ export function makeExplanation(view) {
         view.chosen = rank;
         view.seen.show();
         shown.show();
-      }}, h('span', {class: 'figure'}, percent(one.probability)), bar(one.probability), h('span', {class: 'text'}, one.text),
-        one.satisfied ? null : h('span', {class: 'warning'}, '! gives another output')),
+      }}, h('span', {class: 'text'}, one.text), h('span', {class: 'warning'}, one.satisfied ? '' : '! gives another output'),
+        h('span', {class: 'figure'}, percent(one.probability)), bar(one.probability)),
       h('p', {class: 'changes'}, changes.length === 0 ? 'as read' : changesOf(changes)));
     }));
   }

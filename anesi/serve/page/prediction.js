@@ -5,7 +5,7 @@ import {percent} from './words.js';
 
 export function makePrediction(view) {
   const {run} = view;
-  const decided = h('p', {class: 'decided'}), list = h('ol', {class: 'outputs'}), symbolic = h('p', {class: 'quiet'}), likely = h('p', {class: 'constrained'});
+  const decided = h('p', {class: 'decided'}), list = h('ol', {class: run.asks === null ? 'outputs' : 'outputs few'}), symbolic = h('p', {class: 'quiet'}), likely = h('p', {class: 'constrained'});
   const field = h('input', {id: 'output', name: 'output', autocomplete: 'off', spellcheck: 'false', placeholder: run.asks ?? ''});
   const known = h('form', {class: 'known', onsubmit: (event) => {
     event.preventDefault();
@@ -40,8 +40,8 @@ export function makePrediction(view) {
         const row = h('button', {type: 'button', class: 'output', 'data-key': text, 'aria-pressed': String(view.output === text), onclick: () => {
           field.value = view.output === text ? '' : text;
           view.explain(text);
-        }}, h('span', {class: 'text'}, text), bar(probability), h('span', {class: 'figure'}, percent(probability)),
-          h('span', {class: 'pin'}, view.output === text ? 'known' : text === view.input.label && !view.changed ? 'label' : ''));
+        }}, h('span', {class: 'text'}, text), h('span', {class: 'pin'}, view.output === text ? 'known' : text === view.input.label && !view.changed ? 'label' : ''),
+          h('span', {class: 'figure'}, percent(probability)), bar(probability));
         return h('li', {}, row);
       }));
       say(symbolic, `What was read gives ${prediction.symbolic}.`);

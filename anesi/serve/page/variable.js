@@ -8,7 +8,7 @@ import {percent, valuesOf} from './words.js';
 function makeBars(view, variable) {
   const values = valuesOf(view.run.worlds, variable);
   const rows = values.map((name, value) => {
-    const figure = h('span', {class: 'figure'}, '\u00a0'), length = h('span', {class: 'bar before', 'aria-hidden': 'true'});
+    const figure = h('span', {class: 'figure'}, '\u00a0'), length = h('span', {class: 'bar', 'aria-hidden': 'true'});
     const row = button('', () => view.fix(variable, value), {class: 'belief', 'aria-pressed': 'false'});
     row.append(h('span', {class: 'valuename'}, name), length, figure, h('span', {class: 'pin', 'aria-hidden': 'true'}));
     return Object.assign(row, {figure, length});
@@ -24,6 +24,7 @@ function makeBars(view, variable) {
         const share = answer.beliefs[variable][value], before = answer.explanation?.beliefs?.[variable]?.[value] ?? share;
         row.length.style.setProperty('--share', share);
         row.length.style.setProperty('--before', before);
+        mark(row.length, 'data-moved', Math.abs(share - before) > 1e-6);
         say(row.figure, percent(share));
       });
     },
@@ -36,7 +37,7 @@ export function makeVariable(view, pictured) {
   const drawing = pictured && run.input.channels === 1 ? makeDrawing(view) : null;
   let bars = null, of = null;
   return {
-    element: h('section', {class: 'variable', 'aria-labelledby': 'variable'}, title, place, note, drawing?.element),
+    element: h('section', {class: 'variable', 'aria-labelledby': 'variable'}, title, h('div', {class: 'believed'}, place, note), drawing?.element),
     show() {
       const variable = view.selected;
       if (of !== variable) {
@@ -48,7 +49,7 @@ export function makeVariable(view, pictured) {
       }
       drawing?.show();
       bars.show(view.answer);
-      say(note, view.known.size + (view.output === null ? 0 : 1) > 0 ? 'Bars: what follows. Ticks: what perception saw.' : 'Choose a value to fix it; choose it again to free it.');
+      say(note, view.known.size + (view.output === null ? 0 : 1) > 0 ? 'Bars: what follows from what is known. Ticks: what perception saw.' : 'Choose a value to fix it; choose it again to free it.');
     },
   };
 }
