@@ -39,7 +39,7 @@ export function actOn(view, event, cells, act) {
 }
 
 export function makeCells(view, pictured) {
-  const {run} = view, {count, names} = run.worlds, {columns, block} = run.layout;
+  const {run} = view, {count, names} = run.worlds, {block} = run.layout, columns = run.layout.columns || count;
   const wraps = columns >= count;
   const cells = [];
   const rows = [];

@@ -35,6 +35,13 @@ function readKnown(text, worlds) {
   return known;
 }
 
+// An output that is known: as people write it and, where it was told so, as values.
+function readOutput({output, values}) {
+  if (output === undefined) return null;
+  const told = (values ?? '').split(',').map(Number);
+  return {text: output, values: values === undefined || told.some((value) => !Number.isInteger(value)) ? null : told};
+}
+
 class ExampleView {
   constructor(page, input, parameters) {
     this.page = page;
@@ -45,7 +52,7 @@ class ExampleView {
     this.numbers = input.numbers?.slice() ?? [];
     this.edited = new Set();                       // numbers that differ from the data
     this.known = readKnown(parameters.known, page.run.worlds);
-    this.output = parameters.output ?? null;
+    this.output = readOutput(parameters);  // null: none is known
     this.selected = Math.min(page.run.worlds.count - 1, Math.max(0, Math.floor(Number(parameters.variable) || 0)));
     this.chosen = 0;     // the explanation that is marked in the picture
     this.answer = null;  // {beliefs, probability, prediction, explanation}
@@ -68,7 +75,7 @@ class ExampleView {
   evidence() {
     const evidence = {};
     if (this.known.size > 0) evidence.known = Object.fromEntries(this.known);
-    if (this.output !== null) evidence.output = this.output;
+    if (this.output !== null) evidence.output = this.output.values ?? this.output.text;
     return evidence;
   }
 
@@ -132,9 +139,17 @@ class ExampleView {
     this.changedNow();
   }
 
-  explain(output) {
-    this.output = output === this.output ? null : output;
+  // Takes an output for known, or frees it where it was.
+  explain(text) {
+    this.output = text === null || text === this.output?.text ? null : {text, values: this.valuesNamed(text)};
     this.changedNow();
+  }
+
+  // Not every task reads outputs as it writes them; those that were told are known by their values.
+  valuesNamed(text) {
+    const {prediction, explanation} = this.answer ?? {};
+    if (explanation?.output === text) return explanation.output_values ?? null;
+    return prediction?.outputs.find((one) => one.text === text)?.output ?? null;
   }
 
   repaint(part, bytes) {
@@ -174,7 +189,7 @@ class ExampleView {
     const {split, index} = this.input;
     const known = [...this.known].map(([variable, value]) => `${variable}.${value}`).join(',');
     visited = `#/example/${split}/${index}`;
-    history.replaceState(null, '', visited + query({variable: this.selected || null, known, output: this.output}));
+    history.replaceState(null, '', visited + query({variable: this.selected || null, known, output: this.output?.text, values: this.output?.values?.join(',')}));
   }
 
   mount(content) {
@@ -188,14 +203,14 @@ class ExampleView {
     this.refusal = h('p', {class: 'refusal', role: 'alert'});
     this.verdict = h('p', {class: 'verdictline'}, '\u00a0');
     this.numbersTable = run.input.kind === 'numbers' ? makeNumbers(this) : null;
-    const pictured = run.input.kind === 'images' && run.input.one_a_variable;
+    const pictured = run.input.kind === 'images' && run.input.parts === run.worlds.count;
     this.seen = pictured && run.walk ? makeMap(this) : makeCells(this, pictured);
     this.variable = makeVariable(this, pictured);
     this.prediction = makePrediction(this);
     this.explanation = makeExplanation(this);
     this.rollout = makeRollout(this);
     // The selected variable stands where it is seen together with its cell: below few rows, beside many.
-    const tall = run.worlds.count > kFewRows * Math.min(run.layout.columns, kWidest);
+    const tall = run.worlds.count > kFewRows * Math.min(run.layout.columns || kWidest, kWidest);
     refill(content,
       h('div', {class: 'heading'},
         h('h1', {}, `Example ${number(input.index)}`, h('span', {class: 'quiet'}, ` of ${input.split}`)),
@@ -236,7 +251,7 @@ class ExampleView {
     const {run} = this, free = (text, act, key) => button(`${text} ✕`, act, {class: 'chip', 'aria-label': `${text}: take back`, 'data-key': key});
     const chips = [...this.known].map(([variable, value]) =>
       free(`${run.worlds.names[variable]} is ${valuesOf(run.worlds, variable)[value]}`, () => this.fix(variable, null), `known ${variable}`));
-    if (this.output !== null) chips.push(free(`output is ${this.output}`, () => this.explain(null), 'output'));
+    if (this.output !== null) chips.push(free(`output is ${this.output.text}`, () => this.explain(null), 'output'));
     for (const part of this.painted) {
       if (this.painted.size <= 6) chips.push(free(`${this.partName(part)} repainted`, () => this.repaintAndShow(part), `part ${part}`));
     }
@@ -257,7 +272,7 @@ class ExampleView {
   }
 
   partName(part) {
-    return this.run.input.one_a_variable ? this.run.worlds.names[part] : `part ${part + 1}`;
+    return this.run.input.parts === this.run.worlds.count ? this.run.worlds.names[part] : `part ${part + 1}`;
   }
 
   repaintAndShow(part) {

@@ -7,6 +7,7 @@ import {number, percent} from './words.js';
 
 const kRows = 24;         // on a page of the list
 const kAskAgain = 1000;   // milliseconds, while examples are being looked at
+const kWidest = 16;       // parts side by side, of those that may be broken
 const kMostThumbs = 100;  // parts of an input that are drawn small
 const kFilters = {all: 'All', wrong: 'Wrong', unsure: 'Unsure', gap: 'Large gap'};
 
@@ -41,7 +42,7 @@ class Thumbnails {
   place(index) {
     const {run} = this;
     if (run.input.kind !== 'images' || (run.input.parts > kMostThumbs && !run.walk)) return null;
-    const columns = run.layout.columns <= 16 || run.walk ? run.layout.columns : 16;
+    const wanted = run.layout.columns || run.input.parts, columns = wanted <= kWidest || run.walk ? wanted : kWidest;
     const rows = Math.ceil(run.input.parts / columns);
     const canvas = canvasFor(run.input, columns, rows);
     canvas.dataset.index = index;

@@ -35,7 +35,7 @@ export function makeExplanation(view) {
 
   // A world as a table of values, laid out as the cells are.
   function gridOf(world, read) {
-    const {columns, block} = run.layout, rows = [];
+    const {block} = run.layout, columns = run.layout.columns || world.length, rows = [];
     world.forEach((value, variable) => {
       if (variable % columns === 0) rows.push(h('tr', {}));
       const values = valuesOf(run.worlds, variable), differs = value !== read[variable];
@@ -67,7 +67,7 @@ export function makeExplanation(view) {
       parts.push(h('div', {}, h('h3', {}, `Nearest that is ${explanation.output}`),
         h('p', {}, changes.length === 0 ? 'It is what was read.' : `${number(explanation.gap, 3)} nats below what was read` +
                                                                     (explanation.proven ? '; there is none nearer.' : '; the search gave up, there may be a nearer one.')),
-        gridOf(best, world), changes.length === 0 ? null : h('p', {class: 'changes'}, changesOf(changes))));
+        run.layout.columns > 0 ? gridOf(best, world) : null, changes.length === 0 ? null : h('p', {class: 'changes'}, changesOf(changes))));
     } else {
       parts.push(h('div', {}, h('h3', {}, 'None near'), h('p', {}, `No world within ${number(explanation.nats)} nats of the one read is ${explanation.output}` +
                                                                  (explanation.proven ? '.' : ', as far as was searched.'))));

@@ -10,7 +10,7 @@ export function makePrediction(view) {
   const known = h('form', {class: 'known', onsubmit: (event) => {
     event.preventDefault();
     const text = field.value.trim();
-    if (text !== '' && text !== view.output) view.explain(text);
+    if (text !== '' && text !== view.output?.text) view.explain(text);
   }}, h('label', {for: 'output'}, 'Suppose the output is'), field, h('button', {type: 'submit'}, 'Explain'));
 
   // Outputs that read the same are one line, as the program prints them.
@@ -37,16 +37,16 @@ export function makePrediction(view) {
       const told = prediction.decided;
       refill(decided, told ? [h('b', {}, told.text), ' with probability ', h('b', {class: 'figure'}, percent(told.probability))] : []);
       refill(list, merged(prediction.outputs).map(([text, probability]) => {
-        const row = h('button', {type: 'button', class: 'output', 'data-key': text, 'aria-pressed': String(view.output === text), onclick: () => {
-          field.value = view.output === text ? '' : text;
+        const row = h('button', {type: 'button', class: 'output', 'data-key': text, 'aria-pressed': String(view.output?.text === text), onclick: () => {
+          field.value = view.output?.text === text ? '' : text;
           view.explain(text);
-        }}, h('span', {class: 'text'}, text), h('span', {class: 'pin'}, view.output === text ? 'known' : text === view.input.label && !view.changed ? 'label' : ''),
+        }}, h('span', {class: 'text'}, text), h('span', {class: 'pin'}, view.output?.text === text ? 'known' : text === view.input.label && !view.changed ? 'label' : ''),
           h('span', {class: 'figure'}, percent(probability)), bar(probability));
         return h('li', {}, row);
       }));
       say(symbolic, `What was read gives ${prediction.symbolic}.`);
       refill(likely, prediction.constrained ? ['Most probable for “', run.asks ?? told?.text ?? '', '”: ', h('b', {}, prediction.constrained.text)] : []);
-      if (view.output !== null && document.activeElement !== field) field.value = view.output;
+      if (view.output !== null && document.activeElement !== field) field.value = view.output.text;
       mark(field, 'aria-invalid', null);
     },
   };
