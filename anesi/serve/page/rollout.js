@@ -1,6 +1,6 @@
 // How q chose, one variable after another: what was on offer, how likely, and what the pruner ruled out.
 
-import {bar, button, h, refill, say} from './dom.js';
+import {button, h, refill, say} from './dom.js';
 import {number, percent} from './words.js';
 
 const kMostSteps = 40;   // that are shown at first
@@ -23,10 +23,9 @@ function valuesOfStep(step) {
 function rowOf(step) {
   const pruned = step.allowed.filter((allowed) => !allowed).length, shown = valuesOfStep(step);
   return h('tr', {}, h('th', {scope: 'row'}, step.name),
-    h('td', {class: 'boxes'}, h('span', {class: 'boxlist', 'aria-hidden': 'true'}, shown.map((value) => boxOf(step, value)),
-                                shown.length < step.values.length ? h('span', {class: 'quiet'}, `of ${number(step.values.length)}`) : null)),
     h('td', {class: 'chose'}, step.values[step.chosen] ?? '–'), h('td', {class: 'figure'}, percent(step.probabilities[step.chosen])),
-    h('td', {class: 'sure'}, bar(step.probabilities[step.chosen] ?? 0)),
+    h('td', {}, h('span', {class: 'boxlist', 'aria-hidden': 'true'}, shown.map((value) => boxOf(step, value)),
+                  shown.length < step.values.length ? h('span', {class: 'quiet'}, `of ${number(step.values.length)}`) : null)),
     h('td', {class: 'figure'}, pruned === 0 ? '' : number(pruned)));
 }
 
@@ -37,7 +36,7 @@ export function makeRollout(view) {
     if (outer.open) view.followRollout({input: view.question(), evidence: view.evidence()});
   }}, h('summary', {}, h('h2', {}, 'Rollout')), note,
     h('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Choices'}, h('table', {class: 'steps'},
-      h('thead', {}, h('tr', {}, ['variable', 'on offer', 'chosen', 'probability'].map((name) => h('th', {scope: 'col'}, name)), h('td', {}), h('th', {scope: 'col'}, 'ruled out'))), table)), more);
+      h('thead', {}, h('tr', {}, ['variable', 'chosen', 'probability', 'on offer', 'ruled out'].map((name) => h('th', {scope: 'col'}, name)))), table)), more);
 
   function draw() {
     const shown = all ? steps : steps.slice(0, kMostSteps);

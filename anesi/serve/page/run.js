@@ -1,7 +1,7 @@
 // What a run is: task, model, data and figures.
 
 import {h, refill} from './dom.js';
-import {number} from './words.js';
+import {count, number} from './words.js';
 
 // Any JSON as nested lists of terms.
 function treeOf(value) {
@@ -26,12 +26,12 @@ export function showRun(content, {run}) {
   refill(content, h('h1', {}, run.name), h('p', {class: 'lead'}, run.summary),
     h('section', {}, h('h2', {}, 'What it is'), termsOf([
       ['task', run.task], ['preset', run.preset], ['state', run.state], ['anesi', run.version],
-      ['worlds', run.model === 0 ? null : `${number(run.worlds.count)} variables of ${domains.join(' or ')} values`],
-      ['outputs', run.model === 0 ? null : `${number(run.outputs.count)} variables`],
+      ['worlds', run.model === 0 ? null : `${count(run.worlds.count, 'variable', 'variables')} of ${domains.join(' or ')} values`],
+      ['outputs', run.model === 0 ? null : count(run.outputs.count, 'variable', 'variables')],
       ['inputs', run.model === 0 ? null : run.input.kind === 'images'
         ? `${number(run.input.parts)} pictures of ${run.input.height} by ${run.input.width}, ${run.input.channels === 1 ? 'grey' : 'in colour'}`
         : `${number(run.input.count)} numbers`],
-      ['examples', run.splits ? Object.entries(run.splits).map(([name, count]) => `${name} ${number(count)}`).join(', ') : null],
+      ['examples', run.splits ? Object.entries(run.splits).map(([name, size]) => `${name} ${number(size)}`).join(', ') : null],
       ['data', run.origin ?? null], ['explained by', kExplains[run.explains_by] ?? null],
       ['pruned', run.model === 0 ? null : run.prunes ? 'yes: what cannot be is ruled out' : 'no']])),
     h('section', {}, h('h2', {}, 'Figures'), run.result ? treeOf(run.result) : h('p', {class: 'quiet'}, 'Training has not finished.'),
