@@ -171,17 +171,11 @@ class ExampleView {
   clear() {
     this.known.clear();
     this.output = null;
-    for (const part of this.painted) {
-      this.parts[part] = bytesOf(this.input.parts[part]);
-      this.seen.repaint?.(part);
-    }
-    this.painted.clear();
     this.numbers = this.input.numbers?.slice() ?? [];
     this.edited.clear();
     this.numbersTable?.show();
-    this.variable.show();
     this.prediction.reset();
-    this.changedNow();
+    this.restore();
   }
 
   // The address names the example and what is known of it; what was drawn it does not.
@@ -252,10 +246,10 @@ class ExampleView {
     const chips = [...this.known].map(([variable, value]) =>
       free(`${run.worlds.names[variable]} is ${valuesOf(run.worlds, variable)[value]}`, () => this.fix(variable, null), `known ${variable}`));
     if (this.output !== null) chips.push(free(`output is ${this.output.text}`, () => this.explain(null), 'output'));
-    for (const part of this.painted) {
-      if (this.painted.size <= 6) chips.push(free(`${this.partName(part)} repainted`, () => this.repaintAndShow(part), `part ${part}`));
+    if (this.painted.size > 0) {
+      const [part] = this.painted, many = this.painted.size > 1;
+      chips.push(free(many ? `${number(this.painted.size)} repainted` : `${this.partName(part)} repainted`, () => this.restore(), 'painted'));
     }
-    if (this.painted.size > 6) chips.push(h('span', {}, `${number(this.painted.size)} parts repainted`));
     for (const at of this.edited) {
       chips.push(free(`${run.input.names?.[at] ?? `number ${at + 1}`} changed`, () => {
         this.setNumber(at, null);
@@ -263,11 +257,11 @@ class ExampleView {
       }, `number ${at}`));
     }
     if (chips.length === 0) {
-      refill(this.evidenceLine, h('span', {class: 'quiet'}, 'Nothing is fixed or changed: choose a value of a variable, or an output, and see what follows.'));
+      refill(this.evidenceLine, h('span', {class: 'quiet'}, 'Nothing is fixed or changed. ', h('span', {class: 'wide'}, 'Choose a value of a variable, or an output, and see what follows.')));
       return;
     }
-    const {probability} = this.answer ?? {};
-    refill(this.evidenceLine, h('span', {}, 'Known or changed:'), chips, button('Clear all', () => this.clear(), {'data-key': 'clear'}),
+    const probability = this.refusal.textContent === '' ? this.answer?.probability : null;
+    refill(this.evidenceLine, button('Clear all', () => this.clear(), {'data-key': 'clear'}), chips,
            probability === null || probability === undefined ? null : h('span', {class: 'quiet'}, `What is known has probability ${percent(probability)}.`));
   }
 
@@ -275,15 +269,22 @@ class ExampleView {
     return this.run.input.parts === this.run.worlds.count ? this.run.worlds.names[part] : `part ${part + 1}`;
   }
 
-  repaintAndShow(part) {
-    this.repaint(part, null);
+  // All pictures as they were.
+  restore() {
+    for (const part of this.painted) {
+      this.parts[part] = bytesOf(this.input.parts[part]);
+      this.seen.repaint?.(part);
+    }
+    this.painted.clear();
     this.variable.show();
+    this.changedNow();
   }
 
   // What was asked has no answer: says so beside what is known, and leaves the last answer as it was.
   impossible(message) {
-    say(this.refusal, message === null ? '' : message);
+    say(this.refusal, message ?? '');
     mark(this.refusal, 'data-shown', message !== null);
+    if (message !== null) this.showEvidence();
   }
 
   // The world that is marked in the picture beside what was read, or null.

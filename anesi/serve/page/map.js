@@ -117,7 +117,7 @@ export function makeMap(view) {
 
   const read = h('p', {class: 'readline'}, '\u00a0');
   const shown = {
-    element: h('section', {class: 'seen', 'aria-labelledby': 'seen'}, h('h2', {id: 'seen'}, 'Seen'), h('div', {class: 'scroll'}, map), shownLayers, palette, hint, read),
+    element: h('section', {class: 'seen', 'aria-labelledby': 'seen'}, h('h2', {id: 'seen'}, 'Seen'), palette, hint, h('div', {class: 'scroll'}, map), shownLayers, read),
     focus(variable) {
       cells[variable].focus();
     },
