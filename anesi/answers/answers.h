@@ -59,7 +59,7 @@ struct Judged {
   std::string label;
   std::optional<bool> right = {};  // empty where the label does not say
   std::optional<double> gap = {};  // nats to the best world that gives the asked output, where a gap decides
-  std::string words;          // "predicted 135 (99.2 %)"
+  std::string words;               // "predicted 135 (99.2 %)"
 };
 
 // Constant, and may be asked from several threads. Refers to the predictor and the presentation. Methods throw
@@ -96,7 +96,8 @@ class Answers {
   // Of examples begin to end, exclusive.
   std::vector<Judged> judge(const Examples& examples, std::int64_t begin, std::int64_t end) const;
 
-  // Beliefs of one input, a list for each world variable, as long as its domain.
+  // Beliefs of one input, [worlds, domain] or with a batch of one, as a list for each variable that is as long as its
+  // domain.
   nlohmann::ordered_json beliefs_json(const torch::Tensor& beliefs) const;
 
  private:

@@ -56,7 +56,7 @@ AskedInput Answers::with_known(const AskedInput& input, const std::map<std::int6
 }
 
 nlohmann::ordered_json Answers::beliefs_json(const torch::Tensor& beliefs) const {
-  const auto rows = beliefs.to(torch::kFloat64).contiguous();  // [worlds, domain]
+  const auto rows = beliefs.to(torch::kFloat64).reshape({predictor_.problem().worlds().variables(), -1}).contiguous();
   const auto* const values = rows.const_data_ptr<double>();
   auto lists = nlohmann::ordered_json::array();
   for (std::int64_t variable = 0; variable < rows.size(0); ++variable) {
