@@ -61,6 +61,7 @@ int run(int argc, char** argv) {
   cli::add_fit(app, exit_code);
   cli::add_flow(app, exit_code);
   cli::add_bench(app, exit_code);
+  cli::add_serve(app, exit_code);
   cli::add_data(app, exit_code);
   try {
     app.parse(argc, argv);

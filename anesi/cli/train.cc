@@ -5,6 +5,7 @@
 
 #include "anesi/cli/command.h"
 #include "anesi/cli/numbers.h"
+#include "anesi/cli/page_process.h"
 #include "anesi/cli/progress_display.h"
 #include "anesi/cli/training.h"
 
@@ -17,6 +18,7 @@ struct TrainFlags {
   std::vector<std::string> settings;
   std::int64_t seed = -1;
   bool all_options = false;
+  std::optional<std::int64_t> serve;  // the port of the page; 0: the usual one
 };
 
 std::unique_ptr<Configuration> configuration_of(const TrainFlags& flags) {
@@ -61,12 +63,16 @@ int train(const TrainFlags& flags) {
                    : configuration->loss_entry().exact ? "exact inference"
                                                        : "a " + q.architecture + source));
   if (goes_on) note(fmt::format("going on after {:.1f} s of training", training.trainer().seconds()));
+  std::optional<PageProcess> page;
+  if (flags.serve) page.emplace(directory, *flags.serve, flags.common.data);
   const auto trained = train_to_the_end(*run, training);
+  page.reset();
   if (!trained) {
     note(fmt::format("interrupted; saved. Go on with: anesi train --resume {}{}", directory,
                      flags.common.data.empty() ? "" : " --data " + flags.common.data));
     return kInterrupted;
   }
+  if (flags.serve) note("the page has ended with the training; see it again with: anesi serve " + directory);
   if (flags.common.json) {
     nlohmann::ordered_json json{{"task", configuration->task_name}, {"split", "test"}};
     json.update(trained->to_json());
@@ -78,8 +84,10 @@ int train(const TrainFlags& flags) {
   if (trained->unrefined) std::cout << "\nbefore refinement\n" << evaluation_table(*trained->unrefined, "test");
   std::cout << '\n' << evaluation_table(trained->evaluation, "test") << '\n';
   const auto predictor = training.predictor();
-  for (std::int64_t example = 0; example < std::min<std::int64_t>(3, data.test->size()); ++example) {
-    std::cout << describe_prediction(predictor, *task.presentation, *data.test, example) << '\n';
+  const Answers answers(predictor, *task.presentation, configuration->task_name);
+  std::int64_t index = 0;
+  for (const auto& judged : answers.judge(*data.test, 0, std::min<std::int64_t>(3, data.test->size()))) {
+    std::cout << describe_prediction(judged, *task.presentation, index++) << '\n';
   }
   std::cout << fmt::format("\ntrained in {}; saved in {}\n", duration_text(trained->seconds), directory);
   return 0;
@@ -124,6 +132,8 @@ void add_train(CLI::App& app, int& exit_code) {
   command->add_option("--seed", flags->seed, "decides every random draw (default 0)")->check(seed_number());
   command->add_option("--out", flags->out, "the run directory (default: runs/TASK-1, -2, …)");
   command->add_option("--resume", flags->resume, "go on with the run in this directory");
+  command->add_flag("--serve{0}", flags->serve, "show how it goes on a page, as `anesi serve` does; --serve=PORT")
+      ->check(whole_number(0, 65535));
   command->add_flag("--all-options", flags->all_options, "with --help: list the options that have no effect here too");
   flags->common.add_to(*command);
   command->footer([flags] { return option_list(*flags); });
