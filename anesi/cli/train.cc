@@ -78,8 +78,10 @@ int train(const TrainFlags& flags) {
   if (trained->unrefined) std::cout << "\nbefore refinement\n" << evaluation_table(*trained->unrefined, "test");
   std::cout << '\n' << evaluation_table(trained->evaluation, "test") << '\n';
   const auto predictor = training.predictor();
-  for (std::int64_t example = 0; example < std::min<std::int64_t>(3, data.test->size()); ++example) {
-    std::cout << describe_prediction(predictor, *task.presentation, *data.test, example) << '\n';
+  const Answers answers(predictor, *task.presentation, configuration->task_name);
+  std::int64_t index = 0;
+  for (const auto& judged : answers.judge(*data.test, 0, std::min<std::int64_t>(3, data.test->size()))) {
+    std::cout << describe_prediction(judged, *task.presentation, index++) << '\n';
   }
   std::cout << fmt::format("\ntrained in {}; saved in {}\n", duration_text(trained->seconds), directory);
   return 0;
