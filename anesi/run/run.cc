@@ -33,6 +33,7 @@ Run Run::create(const std::filesystem::path& directory, const Configuration& con
     throw Error(fmt::format("{}: holds a run already; go on with it by --resume {} or choose another --out",
                             directory.string(), directory.string()));
   }
+  remove_leftovers_of(directory / "config.toml");  // of a run that was killed as it began
   write_file_atomically(directory / "config.toml", configuration.table().to_toml());
   return Run(directory, std::move(lock));
 }
