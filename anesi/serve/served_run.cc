@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr auto kBetweenLooks = std::chrono::milliseconds(500);
-constexpr std::int64_t kVariablesAtOnce = 1000;  // of the examples that are looked at together
+constexpr std::int64_t kVariablesAtOnce = 300;  // of the examples that are looked at together
 
 fs::path checkpoint_in(const fs::path& directory) { return directory / "checkpoint" / "state.safetensors"; }
 
@@ -37,7 +37,7 @@ fs::path model_in(const fs::path& directory) {
 
 // For what nobody waits for.
 void give_way_to_questions() {
-  constexpr int kLessImportant = 10;
+  constexpr int kLessImportant = 4;
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), kLessImportant);
   torch::set_num_threads(1);
 }
