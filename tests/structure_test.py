@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent / "anesi"
 
 # As in docs/design.md. A folder uses only itself and those before it.
 FOLDERS = ["core", "io", "options", "optimize", "models", "exact", "pruners", "formula", "search", "priors", "estimate", "discover", "perception", "predict",
-           "losses", "flow", "data", "train", "tasks", "answers", "run", "check", "serve", "cli"]
+           "losses", "flow", "data", "train", "tasks", "answers", "run", "check", "report", "serve", "cli"]
 # What anesi::inference is made of must do without the others.
 INFERENCE = ["core", "io", "options", "models", "exact", "pruners", "formula", "search", "perception", "predict"]
 # Where the options of a group are described, where that is not models/ (architectures) or tasks/.

@@ -70,6 +70,7 @@ void add_eval(CLI::App& app, int& exit_code);
 void add_predict(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
+void add_report(CLI::App& app, int& exit_code);
 void add_discover(CLI::App& app, int& exit_code);
 void add_fit(CLI::App& app, int& exit_code);
 void add_flow(CLI::App& app, int& exit_code);

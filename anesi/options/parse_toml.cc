@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "anesi/core/error.h"
-#include "anesi/io/shown_word.h"
+#include "anesi/core/printable.h"
 #include "anesi/options/toml_depth.h"
 
 namespace anesi {
@@ -17,7 +17,7 @@ toml::table parse_toml(std::string_view text, const std::string& origin) {
     return toml::parse(text, origin);
   } catch (const toml::parse_error& error) {
     throw UsageError(
-        fmt::format("{}: line {}: {}", origin, error.source().begin.line, shown_line(error.description())));
+        fmt::format("{}: line {}: {}", origin, error.source().begin.line, printable_line(error.description())));
   }
 }
 

@@ -10,9 +10,9 @@
 
 #include "anesi/core/error.h"
 #include "anesi/io/input_file.h"
-#include "anesi/io/json_text.h"
 #include "anesi/io/safetensors.h"
 #include "anesi/run/option_changes.h"
+#include "anesi/run/run_record.h"
 
 namespace anesi {
 namespace {
@@ -33,6 +33,7 @@ Run Run::create(const std::filesystem::path& directory, const Configuration& con
     throw Error(fmt::format("{}: holds a run already; go on with it by --resume {} or choose another --out",
                             directory.string(), directory.string()));
   }
+  remove_leftovers_of(directory / "config.toml");  // of a run that was killed as it began
   write_file_atomically(directory / "config.toml", configuration.table().to_toml());
   return Run(directory, std::move(lock));
 }
@@ -178,13 +179,7 @@ void Run::save_result(const nlohmann::ordered_json& figures) const {
   write_file_atomically(directory_ / "result.json", figures.dump(2) + "\n");
 }
 
-std::optional<nlohmann::ordered_json> Run::result() const {
-  const auto path = directory_ / "result.json";
-  if (!std::filesystem::exists(path)) return std::nullopt;
-  auto figures = parse_json<nlohmann::ordered_json>(read_file(path, kLargestJson), path);
-  if (!figures.is_object()) throw Error(fmt::format("{}: no figures in it; the file is damaged", path.string()));
-  return figures;
-}
+std::optional<nlohmann::ordered_json> Run::result() const { return read_result(directory_); }
 
 void Run::log(const Progress& progress, const std::optional<Evaluation>& evaluation) const {
   nlohmann::ordered_json line;
