@@ -3,7 +3,8 @@
 
     tests/page_test.py build/release/anesi [unittest arguments]
 
-Needs Chromium (or CHROMIUM=path) and Playwright; where either is missing, says so in a line and ends well.
+Needs Chromium (or CHROMIUM=path) and Playwright; where either is missing, says so in a line and ends well. With
+ANESI_PAGE=anesi/serve/page the page is taken from there, not from the program.
 """
 
 import concurrent.futures
@@ -16,6 +17,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -58,6 +60,7 @@ RUNS = {  # trained in seconds: what they say is of no worth, but all of it is t
 LONG = ["task.digits=15", *FEW]  # mnist-add, to be timed
 NAME = 'of <b>"bold"</b> & plain'  # a folder's name, which the page shows as it is
 SPACE = "\u00a0"
+PAGE = ["--page", os.environ["ANESI_PAGE"]] if "ANESI_PAGE" in os.environ else []
 
 
 def percent(share):
@@ -80,9 +83,9 @@ def settings(options):
 class Served:
     """`anesi serve` of a run, until it is left."""
 
-    def __init__(self, test, run, *arguments):
+    def __init__(self, test, run):
         environment = dict(test.environment(), OMP_NUM_THREADS="1")
-        self.process = subprocess.Popen([PROGRAM, "serve", str(run), "--port", "0", "--json", *arguments], env=environment,
+        self.process = subprocess.Popen([PROGRAM, "serve", str(run), "--port", "0", "--json", *PAGE], env=environment,
                                         stdout=subprocess.PIPE, text=True, cwd=test.folder)
         told, text = None, ""
         while told is None:
@@ -107,7 +110,7 @@ class Served:
 class Page(ProgramTest):
     @classmethod
     def setUpClass(cls):
-        cls.folder = pathlib.Path(__import__("tempfile").mkdtemp(prefix="anesi-page-"))
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="anesi-page-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         cls.data = cls.folder / "digits"
         write_digits(cls.data, train=1200, test=400)
@@ -142,9 +145,14 @@ class Page(ProgramTest):
         context = self.browser.new_context(viewport={"width": width, "height": 800}, color_scheme=theme, reduced_motion="reduce")
         page = context.new_page()
         page.set_default_timeout(20000)
-        page.on("console", lambda message: message.type in ("error", "warning") and self.messages.append(message.text))
+        page.on("console", self.hear)
         page.on("pageerror", lambda error: self.messages.append(str(error)))
         return page
+
+    def hear(self, message):
+        # A connection that the server closes just when it is used again is told as an error; the page asks again.
+        if message.type in ("error", "warning") and "ERR_SOCKET_NOT_CONNECTED" not in message.text:
+            self.messages.append(message.text)
 
     def run_of(self, task):
         return self.folder / (NAME if task == "mnist-add" else task)
