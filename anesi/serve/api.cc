@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "anesi/core/asked_output.h"
 #include "anesi/core/build.h"
@@ -10,6 +11,7 @@
 #include "anesi/io/own_words.h"
 #include "anesi/models/grid_walk.h"
 #include "anesi/models/variable_pairs.h"
+#include "anesi/report/training_charts.h"
 #include "anesi/serve/page_files.h"
 #include "anesi/serve/shown_input.h"
 
@@ -21,13 +23,24 @@ using Json = nlohmann::ordered_json;
 constexpr std::int64_t kSwatches = 8;               // of each value
 constexpr std::int64_t kLookedAtForSwatches = 128;  // examples
 
-// Where data come from, without the folder they lie in.
+// A place of this machine in a text, "MNIST from /home/me/mnist", becomes the last of its names, "MNIST from mnist".
 std::string without_folders(const std::string& text) {
-  const auto slash = text.find('/');
-  if (slash == std::string::npos) return text;
-  const auto begin = text.rfind(' ', slash), end = text.find(", in ", slash);
-  return text.substr(0, begin == std::string::npos ? 0 : begin) + " a folder" +
-         (end == std::string::npos ? "" : text.substr(end));
+  for (auto begin = text.find('/'); begin != std::string::npos; begin = text.find('/', begin + 1)) {
+    if (begin > 0 && std::isalnum(static_cast<unsigned char>(text[begin - 1])) != 0) continue;  // "and/or"
+    const auto end = std::min(text.find(", in ", begin), text.size());
+    const auto last = text.rfind('/', end);
+    return text.substr(0, begin) + without_folders(text.substr(last + 1));
+  }
+  return text;
+}
+
+// All texts in it.
+Json without_folders(Json json) {
+  if (json.is_string()) return without_folders(json.get<std::string>());
+  if (json.is_structured()) {
+    for (auto& each : json) each = without_folders(std::move(each));
+  }
+  return json;
 }
 
 // What values of each variable are called: one list where that is the same for all.
@@ -154,7 +167,7 @@ Json Api::of(const AskRun&) const {
                                   "walk", "pairs", "splits", "origin"}) {
       json[key] = nullptr;
     }
-    json["result"] = run_.result();
+    json["result"] = without_folders(run_.result());
     return json;
   }
   const auto& predictor = model->predictor();
@@ -178,7 +191,7 @@ Json Api::of(const AskRun&) const {
     if (const auto* const split = model->split(name)) json["splits"][name] = split->size();
   }
   json["origin"] = without_folders(data.origin);
-  json["result"] = run_.result();
+  json["result"] = without_folders(run_.result());
   return json;
 }
 
@@ -264,10 +277,20 @@ Json Api::of(const AskTraining& asked) const {
   }
   json["next"] = lines.size();
   json["charts"] = Json::array();
+  for (const auto& chart : training_charts(lines)) {
+    json["charts"].push_back({{"title", chart.title},
+                              {"svg", chart.svg},
+                              {"table", {{"columns", chart.table.columns}, {"rows", chart.table.rows}}}});
+  }
   return json;
 }
 
-Json Api::of(const AskReport&) const { throw Refusal(404, "this run has no report"); }
+Json Api::of(const AskReport&) const {
+  auto figures = run_.report();
+  if (figures.is_null()) throw Refusal(503, "the report is being made; try again");
+  for (auto& run : figures["runs"]) run["directory"] = run_.name();
+  return without_folders(std::move(figures));
+}
 
 Json Api::json(const Question& question) const {
   return std::visit([this](const auto& asked) { return of(asked); }, question);

@@ -14,6 +14,7 @@
 #include "anesi/io/json_text.h"
 #include "anesi/io/lock_state.h"
 #include "anesi/io/own_words.h"
+#include "anesi/report/run_figures.h"
 #include "anesi/run/load_run.h"
 #include "anesi/run/run.h"
 
@@ -35,8 +36,8 @@ fs::path model_in(const fs::path& directory) {
 
 // For what nobody waits for.
 void give_way_to_questions() {
-  constexpr int kLeastImportant = 19;
-  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), kLeastImportant);
+  constexpr int kLessImportant = 10;
+  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), kLessImportant);
   torch::set_num_threads(1);
 }
 
@@ -163,6 +164,25 @@ nlohmann::ordered_json ServedRun::result() const {
   }
 }
 
+nlohmann::ordered_json ServedRun::report() const {
+  const std::lock_guard lock(mutex_);
+  report_asked_ = report_.model != (model_ ? model_->number() : 0);
+  return report_asked_ ? nlohmann::ordered_json() : report_.figures;
+}
+
+void ServedRun::make_report_if_asked(const std::shared_ptr<const ServedModel>& model) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!report_asked_) return;
+    report_asked_ = false;
+  }
+  auto quiet = context_;
+  quiet.say = {};
+  auto figures = make_report({directory_}, quiet).figures;
+  const std::lock_guard lock(mutex_);
+  report_ = {model ? model->number() : 0, std::move(figures)};
+}
+
 std::vector<nlohmann::ordered_json> ServedRun::log() const {
   std::vector<nlohmann::ordered_json> lines;
   const auto path = directory_ / "log.jsonl";
@@ -220,7 +240,7 @@ std::shared_ptr<const ServedModel> ServedRun::load_checkpoint(std::int64_t numbe
 }
 
 void ServedRun::watch() {
-  give_way_to_questions();
+  torch::set_num_threads(1);  // a training may need the others
   Stamp failed;
   while (true) {
     {
@@ -251,9 +271,10 @@ void ServedRun::look() {
     bool looked = false;
     try {
       looked = current && current != failed && current->look_on();
+      if (!looked) make_report_if_asked(current);
     } catch (const std::exception& error) {
       failed = current;
-      if (context_.say) context_.say(fmt::format("note: examples are not looked at: {}", in_own_words(error)));
+      if (context_.say) context_.say(fmt::format("note: not all can be shown: {}", in_own_words(error)));
     }
     std::unique_lock lock(mutex_);
     if (ending_) return;

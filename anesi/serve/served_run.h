@@ -91,6 +91,9 @@ class ServedRun {
   std::string preset() const { return preset_; }
   // Null where training has not finished.
   nlohmann::ordered_json result() const;
+  // The figures of `anesi report --json`. They take some seconds and are made in the background, once a model: null
+  // until they are there.
+  nlohmann::ordered_json report() const;
   // The whole lines of log.jsonl. A line that is no JSON is null.
   std::vector<nlohmann::ordered_json> log() const;
 
@@ -107,6 +110,7 @@ class ServedRun {
   std::shared_ptr<const ServedModel> load_checkpoint(std::int64_t number) const;
   void watch();
   void look();
+  void make_report_if_asked(const std::shared_ptr<const ServedModel>& model);
 
   std::filesystem::path directory_;
   TaskContext context_;
@@ -116,6 +120,11 @@ class ServedRun {
   std::condition_variable changed_;
   bool ending_ = false;
   std::shared_ptr<const ServedModel> model_;
+  mutable bool report_asked_ = false;
+  struct {
+    std::int64_t model = -1;
+    nlohmann::ordered_json figures = {};
+  } report_;
   std::thread watcher_, looker_;
 };
 

@@ -63,7 +63,7 @@ constexpr milliseconds kBetweenRequests{5000};
 constexpr milliseconds kWriting{10000};  // of a whole answer
 constexpr milliseconds kHearingOut{500};
 constexpr milliseconds kGlance{20};  // how often somebody who waits looks whether others do
-constexpr std::int64_t kRequestsOfConnection = 10000;
+constexpr std::size_t kRequestsOfConnection = 10000;
 
 // Connections that wait for a thread. What the library wants done is always "serve this connection"; where the line is
 // full, that is done on the spot, on the thread that accepts, and the listener then knows that it is to refuse.
@@ -255,6 +255,8 @@ class Server::Listener final : public httplib::Server {
       : options_(options), handler_(std::move(handler)) {
     new_task_queue = [this] { return new Line(waiting_); };
     set_tcp_nodelay(true);
+    set_keep_alive_max_count(kRequestsOfConnection);
+    set_keep_alive_timeout(std::chrono::duration_cast<std::chrono::seconds>(kBetweenRequests).count());
     set_payload_max_length(kLongestBody);
     // Only the one that asks for a port gets it: the library's own choice, SO_REUSEPORT, would share it.
     set_socket_options([](socket_t socket) {
@@ -384,7 +386,7 @@ class Server::Listener final : public httplib::Server {
 
   void serve(socket_t socket) {
     std::string left_over;
-    for (std::int64_t request = 0; request < kRequestsOfConnection && !ending_; ++request) {
+    for (std::size_t request = 0; request < kRequestsOfConnection && !ending_; ++request) {
       RequestStream stream(
           socket, left_over, [this] { return waiting_ > 0; }, [this] { return ending_.load(); });
       if (!stream.read_head()) {
