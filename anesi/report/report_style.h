@@ -46,8 +46,8 @@ details { margin: .5rem 0; } summary { cursor: pointer; color: var(--accent); }
 code, pre { font: .86rem/1.45 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 code { overflow-wrap: anywhere; }
 pre { background: var(--tint); padding: .6rem .8rem; border-radius: .4rem; overflow-x: auto; margin: .4rem 0; }
-.mistakes { list-style: none; padding: 0; }
-.mistakes > li { border: 1px solid var(--line); border-radius: .5rem; padding: .8rem 1rem; margin: .9rem 0; break-inside: avoid; }
+.mistakes { list-style: none; padding: 0; display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 28rem), 1fr)); gap: 1rem; align-items: start; }
+.mistakes > li { border: 1px solid var(--line); border-radius: .5rem; padding: .8rem 1rem; min-width: 0; break-inside: avoid; }
 .mistakes h3 { margin: 0 0 .4rem; }
 .mistakes img { background: #fff; padding: 6px; border-radius: 4px; max-width: calc(100% - 14px); max-height: 28rem; image-rendering: pixelated; border: 1px solid var(--line); box-sizing: content-box; }
 .mistakes img[width] { height: auto; }

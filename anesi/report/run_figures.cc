@@ -153,9 +153,9 @@ void explain_mistake(const LoadedRun& run, const Examples& data, std::int64_t in
     // What the truth would have taken, where the label says what the output is.
     const bool holds =
         input.label->outputs.defined() && (!input.label->holds.defined() || input.label->holds.all().item<bool>());
-    if (explanation.by == ExplainedBy::kModel && holds) {
-      auto wanted =
-          answers.tell(input, answers.explain(input, {.output = values_of(input.label->outputs[0]), .top = 2}));
+    const auto truth = holds ? values_of(input.label->outputs[0]) : explanation.output;
+    if (explanation.by != ExplainedBy::kInfluence && truth != explanation.output) {
+      auto wanted = answers.tell(input, answers.explain(input, {.output = truth, .top = 2}));
       mistake.figures["explanation_of_label"] = std::move(wanted.json);
       mistake.figures["text_of_label"] = wanted.text;
     }
