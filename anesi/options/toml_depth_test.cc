@@ -68,6 +68,14 @@ TEST(ParseToml, SaysOnOneLineWhatIsWrong) {
   }
 }
 
+// The parser's own assertion ended the process.
+TEST(ParseToml, ATableNeedsAName) {
+  for (const std::string header : {"[\n", "[,]\n", "[[=]]\n", "[ #\n", "[\xc3\xa4]\n"}) {
+    const auto message = toys::message_of([&] { parse_toml("x = 1\n" + header + "digits = 0\n", "config.toml"); });
+    EXPECT_TRUE(message.starts_with("config.toml: line 2: ")) << message;
+  }
+}
+
 // Comparing it with every option took longer than anybody waits.
 TEST(ParseToml, LongNamesAreComparedWithNone) {
   OptionTable table;
