@@ -16,8 +16,8 @@
 
 namespace anesi {
 
-// Throws UsageError, which names `origin` and the line, where the text is no TOML or its keys and values stand too deep
-// inside one another: parsing and releasing tables call themselves once for each level, and the stack is finite.
+// Throws UsageError, which names `origin` and the line, where the text is no TOML or is not fit to be parsed
+// (toml_scan.h).
 toml::table parse_toml(std::string_view text, const std::string& origin);
 
 }  // namespace anesi
