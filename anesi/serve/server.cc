@@ -78,7 +78,7 @@ class Line final : public httplib::TaskQueue {
       const std::lock_guard lock(mutex_);
       if (connections_.size() < kInLine) {
         connections_.push_back(std::move(connection));
-        waiting_ = connections_.size();
+        count();
         changed_.notify_one();
         return;
       }
@@ -101,20 +101,26 @@ class Line final : public httplib::TaskQueue {
       std::function<void()> connection;
       {
         std::unique_lock lock(mutex_);
+        ++idle_;
         changed_.wait(lock, [this] { return ending_ || !connections_.empty(); });
+        --idle_;
         if (connections_.empty()) return;
         connection = std::move(connections_.front());
         connections_.pop_front();
-        waiting_ = connections_.size();
+        count();
       }
       connection();
     }
   }
 
+  // Those that no thread is about to take.
+  void count() { waiting_ = connections_.size() > idle_ ? connections_.size() - idle_ : 0; }
+
   std::atomic<std::size_t>& waiting_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()> > connections_;
+  std::size_t idle_ = 0;  // threads
   bool ending_ = false;
   std::vector<std::thread> threads_;
 };
@@ -401,10 +407,12 @@ class Server::Listener final : public httplib::Server {
           check_head(request_of(head), site_);
           body_is_left = false;
         } catch (const Refusal&) {
+          head.headers.erase("Connection");
           head.set_header("Connection", "close");
         }
       };
-      if (!process_request(stream, waiting_ > 0, closed, look) || closed || body_is_left || waiting_ > 0) return;
+      const bool last = waiting_ > 0;  // which the answer says
+      if (!process_request(stream, last, closed, look) || closed || body_is_left || last) return;
       stream.end();
     }
   }
