@@ -260,7 +260,7 @@ class Page(ProgramTest):
                 self.quiet()
 
     def test_lists_of_examples(self):
-        with Served(self, self.run_of("sum")) as served:
+        with Served(self, self.run_of("long")) as served:
             self.page.goto(served.address)
             self.page.wait_for_selector(".list a")
             self.page.wait_for_function("() => !document.querySelector('[role=status]').textContent.includes('so far')")
@@ -268,7 +268,7 @@ class Page(ProgramTest):
             self.fits("examples")
             rows = self.page.request.get(served.address + "api/examples?filter=all&count=24").json()
             self.assertEqual(self.texts(".listed:not(.heads) .predicted b"), [row["predicted"] for row in rows["rows"]])
-            first = self.told("predict", "sum", "--index", "0")
+            first = self.told("predict", "long", "--index", "0")
             self.assertEqual(self.page.text_content(".list li:first-child .predicted b"), first["outputs"][0]["text"])
             self.close(self.page.text_content(".list li:first-child .figure"), first["outputs"][0]["probability"], "list")
             self.page.click("text=Wrong")
@@ -296,6 +296,7 @@ class Page(ProgramTest):
             self.assertEqual(self.page.locator("header b").count(), 0)
             self.page.click(".cell >> nth=1")
             before = self.texts(".cell .share")
+            self.page.locator(".board canvas").scroll_into_view_if_needed()
             box = self.page.locator(".board canvas").bounding_box()
             place = lambda x, y: (box["x"] + box["width"] * x, box["y"] + box["height"] * y)
             self.page.mouse.move(*place(0.3, 0.2))
@@ -370,6 +371,7 @@ class Page(ProgramTest):
             self.assertEqual(self.page.locator(".layer.path .line").count(), 1)
             self.page.wait_for_selector(".palette .swatch:not(:disabled)")
             self.page.locator(".palette .swatch:not(:disabled)").first.click()
+            self.page.locator(".tiles").scroll_into_view_if_needed()
             box = self.page.locator(".tiles").bounding_box()
             place = lambda x, y: (box["x"] + box["width"] * (x + 0.5) / 5, box["y"] + box["height"] * (y + 0.5) / 5)
             self.page.mouse.move(*place(1, 1))

@@ -91,6 +91,10 @@ void serve_run(const ServeFlags& flags) {
     throw Error(
         "this anesi was built without cpp-httplib, and so without `serve`; install libcpp-httplib-dev and build again");
   }
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~-";
+  if (flags.token.find_first_not_of(kLetters) != std::string::npos) {
+    throw UsageError("--token: letters, digits, '.', '_', '~' and '-' are wanted, for it stands in an address");
+  }
   if (flags.parent > 0) end_with(flags.parent);
   std::signal(SIGPIPE, SIG_IGN);
   if (!std::filesystem::exists(flags.run)) throw UsageError(fmt::format("{}: there is no such directory", flags.run));

@@ -181,7 +181,8 @@ Json Api::of(const AskRun&) const {
       [](std::int64_t, std::int64_t value) { return std::to_string(value); });
   json["layout"] = {{"columns", shown.columns()}, {"block", shown.block()}};
   const auto& data = model->data();
-  json["input"] = input_json(*model, data.test->batch(0, 1).inputs);
+  const auto* const any = model->split("test") != nullptr ? model->split("test") : model->split("train");
+  json["input"] = any == nullptr ? Json() : input_json(*model, any->batch(0, 1).inputs);
   json["explains_by"] = name_of(predictor.explains_by());
   json["chooses"] = predictor.chooses();
   json["prunes"] = predictor.pruning() != nullptr;
@@ -233,9 +234,14 @@ Json Api::of(const AskInput& asked) const {
 
 Json Api::of(const AskSwatches&) const {
   const auto model = this->model();
+  {
+    const std::lock_guard lock(mutex_);
+    if (swatches_.model == model->number()) return swatches_.json;
+  }
+  Json json{{"values", swatches_of(*model)}};
   const std::lock_guard lock(mutex_);
-  if (swatches_.model != model->number()) swatches_ = {model->number(), {{"values", swatches_of(*model)}}};
-  return swatches_.json;
+  swatches_ = {model->number(), json};
+  return json;
 }
 
 Json Api::of(const AskPredict& asked) const {
@@ -288,6 +294,7 @@ Json Api::of(const AskTraining& asked) const {
 Json Api::of(const AskReport&) const {
   auto figures = run_.report();
   if (figures.is_null()) throw Refusal(503, "the report is being made; try again");
+  if (figures.is_string()) throw Error(figures.get<std::string>());
   for (auto& run : figures["runs"]) run["directory"] = run_.name();
   return without_folders(std::move(figures));
 }
@@ -298,9 +305,13 @@ Json Api::json(const Question& question) const {
 
 std::string Api::without_places(const std::string& message) const {
   const auto directory = run_.directory().string();
-  const bool names_a_place = message.find(directory) != std::string::npos || message.find(" /") != std::string::npos ||
-                             message.starts_with('/');
-  return names_a_place ? "this run has no answer to that" : message;
+  auto shown = message;
+  for (std::size_t at = 0;
+       directory.find('/') != std::string::npos && (at = shown.find(directory, at)) != std::string::npos;
+       at += run_.name().size()) {
+    shown.replace(at, directory.size(), run_.name());
+  }
+  return without_folders(shown);
 }
 
 HttpAnswer Api::answer(const HttpRequest& request) const {

@@ -26,13 +26,10 @@ struct ServedRunTest : testing::Test {
     }
     task = configuration.make_task({});
     training = std::make_unique<Training>(configuration, task, task.load());
-    run.emplace(Run::create(directory, configuration));
+    run.emplace(anesi::Run::create(directory, configuration));
   }
 
-  void save_model() { save_model_of(*training); }
-  void save_model_of(const Training& trained) const {
-    anesi::save_model(run->model(), trained.predictor(), trained.details());
-  }
+  void save_model() const { anesi::save_model(run->model(), training->predictor(), training->details()); }
 
   // Waits until there is such a model.
   static std::shared_ptr<const ServedModel> model_numbered(const ServedRun& served, std::int64_t number) {
@@ -55,7 +52,7 @@ struct ServedRunTest : testing::Test {
   Configuration configuration;
   Task task;
   std::unique_ptr<Training> training;
-  std::optional<Run> run;
+  std::optional<anesi::Run> run;
 };
 
 TEST_F(ServedRunTest, IsThereBeforeItsModel) {

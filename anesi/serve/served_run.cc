@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "anesi/core/error.h"
 #include "anesi/io/input_file.h"
@@ -75,8 +76,10 @@ ExampleRows ServedModel::rows(const AskExamples& asked) const {
     if (kept) order.push_back(index);
   }
   const auto by = [&](auto rank) {
-    std::ranges::stable_sort(order, {},
-                             [&](std::int64_t index) { return rank(looked.rows[static_cast<std::size_t>(index)]); });
+    std::ranges::stable_sort(order, {}, [&](std::int64_t index) {
+      const double place = rank(looked.rows[static_cast<std::size_t>(index)]);
+      return std::isnan(place) ? 0 : place;
+    });
   };
   if (asked.filter == ExampleFilter::kWrong) by([](const Judged& row) { return -row.probability; });
   if (asked.filter == ExampleFilter::kUnsure) by([](const Judged& row) { return row.probability; });
@@ -178,7 +181,12 @@ void ServedRun::make_report_if_asked(const std::shared_ptr<const ServedModel>& m
   }
   auto quiet = context_;
   quiet.say = {};
-  auto figures = make_report({directory_}, quiet).figures;
+  nlohmann::ordered_json figures;
+  try {
+    figures = make_report({directory_}, quiet).figures;
+  } catch (const std::exception& error) {
+    figures = in_own_words(error);
+  }
   const std::lock_guard lock(mutex_);
   report_ = {model ? model->number() : 0, std::move(figures)};
 }

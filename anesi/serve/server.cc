@@ -407,6 +407,7 @@ class Server::Listener final : public httplib::Server {
           check_head(request_of(head), site_);
           body_is_left = false;
         } catch (const Refusal&) {
+          head.headers.erase("Connection");
           head.set_header("Connection", "close");
         }
       };

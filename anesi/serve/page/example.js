@@ -16,10 +16,11 @@ import {ask, latest, query} from './server.js';
 import {makeVariable} from './variable.js';
 import {number, percent, valuesOf} from './words.js';
 
-const kTop = 5;      // outputs and explanations
-const kFewRows = 3;  // of cells
-const kWidest = 10;  // cells of a row that is not broken
+const kTop = 5;          // outputs and explanations
+const kFewRows = 3;      // of cells
+const kWidest = 10;      // cells of a row that is not broken
 const kAskAgain = 1000;  // milliseconds, until this example was looked at
+const kSlow = 300;       // milliseconds, after which it is said that an answer is awaited
 
 let visited = null;  // the example that was looked at last: #/example without more leads there
 
@@ -92,6 +93,7 @@ class ExampleView {
   }
 
   async ask(question, outdated) {
+    const slow = setTimeout(() => mark(this.verdict, 'data-waiting', true), kSlow);
     try {
       const answer = await this.answerTo(question);
       if (!this.page.current() || (outdated() && this.answer === null)) return;
@@ -105,6 +107,9 @@ class ExampleView {
       if (!this.page.current()) return;
       if (error.status === 422 || error.status === 400) this.impossible(error.message);
       else this.page.fail(error, () => this.changedNow());
+    } finally {
+      clearTimeout(slow);
+      mark(this.verdict, 'data-waiting', false);
     }
   }
 
