@@ -45,7 +45,7 @@ tr.total th, tr.total td { border-top: 2px solid var(--ink); font-weight: 600; }
 td.word { overflow-wrap: anywhere; min-width: 8rem; }
 details { margin: .5rem 0; } summary { cursor: pointer; color: var(--accent); }
 code, pre { font: .86rem/1.45 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
-code { overflow-wrap: anywhere; }
+code { overflow-wrap: anywhere; } th code { white-space: nowrap; }
 pre { background: var(--tint); padding: .6rem .8rem; border-radius: .4rem; overflow-x: auto; margin: .4rem 0; }
 .mistakes { list-style: none; padding: 0; display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 28rem), 1fr)); gap: 1rem; align-items: start; }
 .mistakes > li { border: 1px solid var(--line); border-radius: .5rem; padding: .8rem 1rem; min-width: 0; break-inside: avoid; }

@@ -111,7 +111,8 @@ std::string no_found(const std::filesystem::path& directory) {
   }
   const auto words = read_safetensors(path).metadata;
   const auto reason = words.find("reason");
-  return fmt::format("Nothing was found by asking the function{}.", reason == words.end() ? "" : ": " + reason->second);
+  return fmt::format("Nothing was found by asking the function{}.",
+                     reason == words.end() ? "" : "; q is " + reason->second);
 }
 
 // What was found by asking c, and its picture; throws Error in words where there is nothing to tell.
