@@ -75,6 +75,7 @@ void add_discover(CLI::App& app, int& exit_code);
 void add_fit(CLI::App& app, int& exit_code);
 void add_flow(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
+void add_serve(CLI::App& app, int& exit_code);
 void add_data(CLI::App& app, int& exit_code);
 
 }  // namespace anesi::cli

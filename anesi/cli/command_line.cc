@@ -16,14 +16,6 @@
 namespace anesi {
 namespace {
 
-// A message as it is shown: its first line, for what libtorch throws goes on with a stack trace, and no more of what a
-// file may have put into it than a person reads.
-std::string shown(const std::string& message) {
-  constexpr std::size_t kLongest = 2000;
-  const auto line = message.substr(0, message.find('\n'));
-  return printable(line.substr(0, kLongest)) + (line.size() > kLongest ? "…" : "");
-}
-
 // Training allocates and frees the same large tensors at every step. By default the C library gives such memory back to
 // the system each time and pays for it in page faults.
 void keep_freed_memory() {
@@ -62,13 +54,14 @@ int run(int argc, char** argv) {
   cli::add_fit(app, exit_code);
   cli::add_flow(app, exit_code);
   cli::add_bench(app, exit_code);
+  cli::add_serve(app, exit_code);
   cli::add_data(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
-    std::cerr << "anesi: " << shown(error.what()) << "; `anesi --help` says how\n";
+    std::cerr << "anesi: " << printable_line(error.what()) << "; `anesi --help` says how\n";
     return cli::kMisuse;
   }
   return exit_code;
@@ -79,10 +72,10 @@ int run_or_tell(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const UsageError& error) {
-    std::cerr << "anesi: " << shown(error.what()) << '\n';
+    std::cerr << "anesi: " << printable_line(error.what()) << '\n';
     return cli::kMisuse;
   } catch (const std::exception& error) {
-    std::cerr << "anesi: " << shown(in_own_words(error)) << '\n';
+    std::cerr << "anesi: " << in_own_words(error) << '\n';
     return cli::kFailed;
   }
 }

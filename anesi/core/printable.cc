@@ -45,22 +45,30 @@ std::string written_out(std::uint32_t code) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
+std::string printable(std::string_view text, std::size_t longest) {
   std::string shown;
-  shown.reserve(text.size());
+  shown.reserve(std::min(text.size(), longest));
   while (!text.empty()) {
     const auto letter = first_letter(text);
     const auto bytes = std::max<std::size_t>(1, letter.bytes);
-    if (letter.bytes == 0) {
-      shown += written_out(static_cast<std::uint8_t>(text[0]));
-    } else if (is_control(letter.code)) {
-      shown += written_out(letter.code);
-    } else {
-      shown += text.substr(0, bytes);
-    }
+    const auto next = letter.bytes == 0         ? written_out(static_cast<std::uint8_t>(text[0]))
+                      : is_control(letter.code) ? written_out(letter.code)
+                                                : std::string(text.substr(0, bytes));
+    if (next.size() > longest - shown.size()) return shown + "…";
+    shown += next;
     text.remove_prefix(bytes);
   }
   return shown;
+}
+
+std::string printable_line(std::string_view text) {
+  constexpr std::size_t kLongest = 800;
+  return printable(text.substr(0, text.find('\n')), kLongest);
+}
+
+std::string printable_word(std::string_view word) {
+  constexpr std::size_t kLongest = 24;
+  return fmt::format("'{}'", printable(word, kLongest));
 }
 
 }  // namespace anesi

@@ -35,5 +35,21 @@ TEST(Printable, BytesThatAreNoLettersAreWrittenOut) {
   EXPECT_EQ(printable("a\x80z"), "a\\x80z");
 }
 
+TEST(Printable, IsCutBetweenLetters) {
+  EXPECT_EQ(printable("abc", 3), "abc");
+  EXPECT_EQ(printable("abcd", 3), "abc…");
+  EXPECT_EQ(printable("ab\x1b", 5), "ab…");
+  EXPECT_EQ(printable("ab±", 3), "ab…");
+  EXPECT_EQ(printable("ab±", 4), "ab±");
+}
+
+TEST(Printable, LinesAndWordsAreShort) {
+  EXPECT_EQ(printable_line("a\tb\nat c10::Error"), "a\\tb");
+  EXPECT_EQ(printable_line(std::string(10'000, 'x')), std::string(800, 'x') + "…");
+  EXPECT_EQ(printable_line(printable_line("\x1b…")), printable_line("\x1b…"));
+  EXPECT_EQ(printable_word("\x1b±"), "'\\x1b±'");
+  EXPECT_EQ(printable_word(std::string(25, 'x')), "'" + std::string(24, 'x') + "…'");
+}
+
 }  // namespace
 }  // namespace anesi

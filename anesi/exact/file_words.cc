@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "anesi/core/error.h"
-#include "anesi/io/shown_word.h"
+#include "anesi/core/printable.h"
 #include "anesi/io/thousands.h"
 
 namespace anesi {
@@ -101,6 +101,6 @@ void FileWords::fail_at(std::int64_t line, std::string_view what) const {
   throw Error(fmt::format("{}:{}: {}", name_, line, what));
 }
 
-std::string FileWords::shown(std::string_view word) { return shown_word(word); }
+std::string FileWords::shown(std::string_view word) { return printable_word(word); }
 
 }  // namespace anesi

@@ -106,6 +106,15 @@ bool is_name_beside(const std::string& name) {
          is_number(std::string_view(name).substr(line + 1));
 }
 
+void remove_names_beside(const fs::path& directory, std::string_view beginning) {
+  std::error_code failure;
+  for (fs::directory_iterator entry(directory, failure), end; !failure && entry != end; entry.increment(failure)) {
+    const auto name = entry->path().filename().string();
+    std::error_code ignored;  // it takes space and is no danger
+    if (name.starts_with(beginning) && is_name_beside(name)) fs::remove(entry->path(), ignored);
+  }
+}
+
 [[noreturn]] void fail_to_write(const fs::path& path, int reason, std::uint64_t bytes) {
   fail_because(path, "cannot write", reason, missing_space(parent_of(path), bytes, reason));
 }
@@ -196,12 +205,10 @@ void make_directories(const fs::path& directory) {
   fail_because(directory, "cannot make the directory", failure.value(), missing_space(there, kBlock, failure.value()));
 }
 
-void remove_leftovers(const fs::path& directory) {
-  std::error_code failure;
-  for (fs::directory_iterator entry(directory, failure), end; !failure && entry != end; entry.increment(failure)) {
-    std::error_code ignored;  // it takes space and is no danger
-    if (is_name_beside(entry->path().filename().string())) fs::remove(entry->path(), ignored);
-  }
+void remove_leftovers(const fs::path& directory) { remove_names_beside(directory, "."); }
+
+void remove_leftovers_of(const fs::path& file) {
+  remove_names_beside(parent_of(file), fmt::format(".{}.", file.filename().string()));
 }
 
 void replace_directory(const fs::path& fresh_path, const fs::path& target_path) {

@@ -35,6 +35,9 @@ void make_directories(const std::filesystem::path& directory);
 // which nobody else writes (DirectoryLock).
 void remove_leftovers(const std::filesystem::path& directory);
 
+// Only those that were to become this file, for a directory that may hold anything else.
+void remove_leftovers_of(const std::filesystem::path& file);
+
 // Puts the directory `fresh` in the place of `target`, which need not exist, and removes what was there. Both must be
 // on one file system. Where the kernel can exchange two names (Linux), there is no moment without a complete target.
 // Elsewhere the old one first becomes "target.old": killed between the two steps, it is found there.

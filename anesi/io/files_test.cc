@@ -122,6 +122,15 @@ TEST(Files, LeftByKilledProcessesAreRemoved) {
   EXPECT_NO_THROW(remove_leftovers(directory.path() / "missing"));
 }
 
+TEST(Files, OthersStayWhereOnlyThoseOfOneFileAreRemoved) {
+  const TemporaryDirectory directory;
+  for (const char* name : {".a.12-3", ".ab.12-3", ".b.a.12-3"}) std::ofstream(directory.path() / name) << "half";
+  remove_leftovers_of(directory.path() / "a");
+  EXPECT_FALSE(fs::exists(directory.path() / ".a.12-3"));
+  EXPECT_TRUE(fs::exists(directory.path() / ".ab.12-3"));
+  EXPECT_TRUE(fs::exists(directory.path() / ".b.a.12-3"));
+}
+
 TEST(Files, GrowByWholeLinesOnly) {
   const TemporaryDirectory directory;
   const fs::path path = directory.path() / "log";

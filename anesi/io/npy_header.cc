@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "anesi/core/printable.h"
 #include "anesi/io/fail.h"
-#include "anesi/io/shown_word.h"
 #include "anesi/io/thousands.h"
 
 namespace anesi {
@@ -93,7 +93,7 @@ class Description {
     if (found == kNpyTypes.end()) {
       std::string names;
       for (const auto& known : kNpyTypes) names.append(names.empty() ? "" : ", ").append(known.name);
-      fail(path_, fmt::format("elements of NumPy type {}; read are {}", shown_word(description), names));
+      fail(path_, fmt::format("elements of NumPy type {}; read are {}", printable_word(description), names));
     }
     return found;
   }

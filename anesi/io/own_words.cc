@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "anesi/core/error.h"
-#include "anesi/io/shown_word.h"
+#include "anesi/core/printable.h"
 #include "anesi/io/thousands.h"
 
 namespace anesi {
@@ -33,7 +33,7 @@ std::string of_torch(const c10::Error& error) {
   const bool memory = text.find("alloc_cpu") != std::string_view::npos ||
                       text.find("not enough memory") != std::string_view::npos ||
                       text.find("can't allocate memory") != std::string_view::npos;
-  if (!memory) return fmt::format("this is a mistake in anesi, please report it; torch says: {}", shown_line(text));
+  if (!memory) return fmt::format("this is a mistake in anesi, please report it; torch says: {}", printable_line(text));
   const auto asked = text.find(kAskedFor);
   if (asked == std::string_view::npos) return fmt::format("{}; {}", kOutOfMemory, kNeedsLess);
   const auto bytes = std::strtoull(text.data() + asked + kAskedFor.size(), nullptr, 10);
@@ -43,9 +43,9 @@ std::string of_torch(const c10::Error& error) {
 }  // namespace
 
 std::string in_own_words(const std::exception& error) {
-  if (dynamic_cast<const Error*>(&error) != nullptr) return shown_line(error.what());
+  if (dynamic_cast<const Error*>(&error) != nullptr) return printable_line(error.what());
   if (const auto* const of_files = dynamic_cast<const std::filesystem::filesystem_error*>(&error)) {
-    return shown_line(of_file_system(*of_files));
+    return printable_line(of_file_system(*of_files));
   }
   if (const auto* const of_tensors = dynamic_cast<const c10::Error*>(&error)) return of_torch(*of_tensors);
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
@@ -55,7 +55,7 @@ std::string in_own_words(const std::exception& error) {
   if (dynamic_cast<const nlohmann::json::exception*>(&error) != nullptr) {
     return "a JSON file or answer is not of the form that is expected; it is damaged, or another program wrote it";
   }
-  return fmt::format("this is a mistake in anesi, please report it: {}", shown_line(error.what()));
+  return fmt::format("this is a mistake in anesi, please report it: {}", printable_line(error.what()));
 }
 
 }  // namespace anesi

@@ -26,7 +26,7 @@ std::string words_for(const Action& action) {
 TEST(OwnWords, AreThoseOfOurErrors) {
   EXPECT_EQ(words_for([] { throw Error("a: cut short"); }), "a: cut short");
   EXPECT_EQ(words_for([] { throw UsageError("a\nb"); }), "a");
-  EXPECT_EQ(words_for([] { throw Error("\x1b[2J"); }), "?[2J");
+  EXPECT_EQ(words_for([] { throw Error("\x1b[2J"); }), "\\x1b[2J");
 }
 
 TEST(OwnWords, AreGivenToWhatLibrariesThrow) {

@@ -10,7 +10,6 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/printable.h"
-#include "anesi/io/shown_word.h"
 #include "anesi/options/parse_toml.h"
 
 namespace anesi {
@@ -226,7 +225,7 @@ void OptionTable::load_toml(std::string_view text, const std::string& origin) {
         }
       } catch (const UsageError& error) {
         const std::string what = error.what();
-        throw UsageError(shown_line(what.starts_with(origin) ? what : fmt::format("{}: {}", origin, what)));
+        throw UsageError(printable_line(what.starts_with(origin) ? what : fmt::format("{}: {}", origin, what)));
       }
     }
   };

@@ -90,6 +90,15 @@ TEST_F(RunTest, WhatAKilledRunLeftIsRemoved) {
 }
 
 // Whatever the tensors of a checkpoint are, they are taken, or refused in a line that names the file.
+TEST_F(RunTest, WhatARunLeftThatWasKilledAsItBeganIsRemoved) {
+  SmallTraining training;
+  std::filesystem::create_directory(directory);
+  for (const char* name : {".config.toml.4711-0", ".notes.4711-0"}) std::ofstream(directory / name) << "half";
+  const auto run = anesi::Run::create(directory, training.configuration);
+  EXPECT_FALSE(std::filesystem::exists(directory / ".config.toml.4711-0"));
+  EXPECT_TRUE(std::filesystem::exists(directory / ".notes.4711-0"));  // nothing of ours
+}
+
 TEST_F(RunTest, ADamagedCheckpointIsLoadedOrRefused) {
   const toys::RandomSeed seed;
   std::mt19937_64 random(seed);

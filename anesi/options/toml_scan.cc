@@ -1,4 +1,4 @@
-#include "anesi/options/toml_depth.h"
+#include "anesi/options/toml_scan.h"
 
 #include <algorithm>
 
@@ -8,27 +8,37 @@ namespace {
 // Goes past quotes and comments, in which dots and brackets mean nothing.
 class TomlScanner {
  public:
-  explicit TomlScanner(std::string_view text) : text_(text) {}
+  explicit TomlScanner(std::string_view text) : text_(text) {
+    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+    if (text.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
+  }
 
-  std::optional<std::size_t> too_deep_line() {
+  std::optional<TomlFault> scan() {
     while (at_ < text_.size()) {
       const char letter = text_[at_];
       if (letter == '"' || letter == '\'') {
-        if (!skip_string(letter)) return std::nullopt;
+        if (!skip_string(letter)) return fault_;
         continue;
       }
       if (letter == '#') {
         at_ = std::min(text_.find('\n', at_), text_.size());
         continue;
       }
+      if (is_beyond_ascii(letter)) return TomlFault{line_, "a letter beyond ASCII outside of quotes"};
       ++at_;
       count(letter);
-      if (dots_ >= kDeepestToml || brackets_ > kDeepestToml) return line_;
+      if (dots_ >= kDeepestToml || brackets_ > kDeepestToml) {
+        return TomlFault{line_, "names or values stand more than 16 deep inside one another"};
+      }
     }
     return std::nullopt;
   }
 
  private:
+  static_assert(kDeepestToml == 16, "as the message says");
+
+  static bool is_beyond_ascii(char letter) { return static_cast<unsigned char>(letter) > 0x7f; }
+
   void count(char letter) {
     if (letter == '.') {
       ++dots_;
@@ -46,13 +56,14 @@ class TomlScanner {
     }
   }
 
-  // False where the string does not end, or not on its line though it must.
+  // False where the string does not end, or not on its line though it must, or has a fault.
   bool skip_string(char quote) {
     const std::string_view three = quote == '"' ? "\"\"\"" : "'''";
     const bool is_long = text_.substr(at_).starts_with(three);
     at_ += is_long ? 3 : 1;
     for (; at_ < text_.size(); ++at_) {
       if (text_[at_] == '\\' && quote == '"') {
+        if (is_long && !check_escape()) return false;
         ++at_;
         if (at_ < text_.size() && text_[at_] == '\n') ++line_;
       } else if (text_[at_] == '\n') {
@@ -68,13 +79,24 @@ class TomlScanner {
     return false;
   }
 
+  // What follows a backslash in a long string: a letter, or spaces and line ends that do not count, and then one.
+  bool check_escape() {
+    const auto next = text_.find_first_not_of(" \t\r\n", at_ + 1);
+    if (next == std::string_view::npos || !is_beyond_ascii(text_[next])) return true;
+    const auto skipped = text_.substr(at_, next - at_);
+    fault_ = TomlFault{line_ + static_cast<std::size_t>(std::count(skipped.begin(), skipped.end(), '\n')),
+                       "a letter beyond ASCII behind a backslash"};
+    return false;
+  }
+
   std::string_view text_;
+  std::optional<TomlFault> fault_;  // inside a string
   std::size_t at_ = 0, line_ = 1;
   int dots_ = 0, brackets_ = 0;
 };
 
 }  // namespace
 
-std::optional<std::size_t> too_deep_line(std::string_view toml) { return TomlScanner(toml).too_deep_line(); }
+std::optional<TomlFault> scan_toml(std::string_view toml) { return TomlScanner(toml).scan(); }
 
 }  // namespace anesi
