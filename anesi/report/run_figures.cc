@@ -13,6 +13,7 @@
 #include "anesi/discover/drawing.h"
 #include "anesi/exact/found_facts.h"
 #include "anesi/io/own_words.h"
+#include "anesi/io/safetensors.h"
 #include "anesi/models/output_tables.h"
 #include "anesi/predict/renaming.h"
 #include "anesi/run/load_run.h"
@@ -102,15 +103,23 @@ Json of_confusion(const LoadedRun& run, const torch::Tensor& read, const torch::
   return json;
 }
 
+// Why nothing was found by asking c.
+std::string no_found(const std::filesystem::path& directory) {
+  const auto path = directory / "found.safetensors";
+  if (!std::filesystem::exists(path)) {
+    return "Nothing had to be found out: the task says what its function is, or the options choose a q.";
+  }
+  const auto words = read_safetensors(path).metadata;
+  const auto reason = words.find("reason");
+  return fmt::format("Nothing was found by asking the function{}.",
+                     reason == words.end() ? "" : "; q is " + reason->second);
+}
+
 // What was found by asking c, and its picture; throws Error in words where there is nothing to tell.
-Json of_found(const LoadedRun& run, std::string& machine) {
+Json of_found(const LoadedRun& run, const std::filesystem::path& directory, std::string& machine) {
   const auto& facts = run.predictor.problem().facts();
   const auto* const found = facts.find<FoundFacts>();
-  if (found == nullptr || (!found->automaton && !found->tables)) {
-    throw Error(run.configuration->discovers(*run.task.problem)
-                    ? "The function was asked what it remembers, and nothing was found: q is a network."
-                    : "Nothing had to be found out: the task says what its function is, or the options choose a q.");
-  }
+  if (found == nullptr || (!found->automaton && !found->tables)) throw Error(no_found(directory));
   Json json{{"summary", found->summary}, {"kind", found->automaton ? "automaton" : "tables"}};
   if (found->automaton) {
     const auto& automaton = *facts.find<Automaton>();
@@ -164,7 +173,11 @@ void explain_mistake(const LoadedRun& run, const Examples& data, std::int64_t in
   }
 }
 
-std::vector<Mistake> surest_mistakes(const LoadedRun& run, const Examples& data, std::int64_t most, Json& figures) {
+// Whether an example counts as right where what was predicted is not its label: another path may be as short.
+using AsGood = std::function<bool(std::int64_t index)>;
+
+std::vector<Mistake> surest_mistakes(const LoadedRun& run, const Examples& data, const AsGood& as_good,
+                                     std::int64_t most, Json& figures) {
   constexpr std::int64_t kAtOnce = 100;
   struct Wrong {
     std::int64_t index;
@@ -179,7 +192,7 @@ std::vector<Mistake> surest_mistakes(const LoadedRun& run, const Examples& data,
     for (std::int64_t index = begin; index < end; ++index) {
       auto& one = judged[static_cast<std::size_t>(index - begin)];
       if (one.right) ++said;
-      if (one.right && !*one.right) wrong.push_back({index, std::move(one)});
+      if (one.right && !*one.right && !as_good(index)) wrong.push_back({index, std::move(one)});
     }
   }
   figures["wrong"] = wrong.size();
@@ -210,7 +223,7 @@ class ModelFigures {
     attempt("model", "The model cannot be read", [&] {
       const auto run = load_run(record_.directory, context_);
       add_model(run);
-      attempt("found", "", [&] { result_.figures["found"] = of_found(run, result_.machine); });
+      attempt("found", "", [&] { result_.figures["found"] = of_found(run, record_.directory, result_.machine); });
       attempt("data", "The data cannot be loaded", [&] { add_figures_of_data(run); });
     });
   }
@@ -254,9 +267,11 @@ class ModelFigures {
     }
     const auto& test = *data.test;
     say(fmt::format("evaluating {} test examples", test.size()));
+    torch::Tensor right;  // bool [examples]
     attempt("evaluated", "The model cannot be evaluated", [&] {
       const auto evaluation = run.predictor.evaluate(test, {.outcomes = true});
       figures["evaluated"] = to_json(evaluation);
+      if (evaluation.outcomes) right = evaluation.outcomes->right;
       attempt("reliability", "", [&] {
         if (!evaluation.outcomes) throw Error("Labels tell no outputs that a prediction could be compared with.");
         if (!run.predictor.q_learned()) throw Error("q did not learn in this training, so it has no confidences.");
@@ -273,7 +288,15 @@ class ModelFigures {
       figures["check"] = check_run(run, test, options_.check).to_json();
       figures["check"]["beliefs"] = std::min(options_.check.beliefs, test.size());
     });
-    attempt("mistakes", "", [&] { result_.mistakes = surest_mistakes(run, test, options_.mistakes, figures); });
+    // Evaluation's judgement is of what q chooses; what is decided otherwise is right or wrong by itself.
+    const auto& predictor = run.predictor;
+    const bool q_decides =
+        predictor.chooses() && !predictor.decision() && predictor.options().decide != Decide::kConstrained;
+    const AsGood as_good = [&](std::int64_t index) {
+      return q_decides && right.defined() && right[index].item<bool>();
+    };
+    attempt("mistakes", "",
+            [&] { result_.mistakes = surest_mistakes(run, test, as_good, options_.mistakes, figures); });
   }
 
   const RunRecord& record_;
