@@ -17,6 +17,11 @@ class TomlScanner {
     while (at_ < text_.size()) {
       const char letter = text_[at_];
       if (letter == '"' || letter == '\'') {
+        // The parser would go through what follows a wrong value, as if it were not in quotes.
+        if (kBeforeStrings.find(previous_) == std::string_view::npos) {
+          return TomlFault{line_, "a quote where no text can begin"};
+        }
+        previous_ = letter;
         if (!skip_string(letter)) return fault_;
         continue;
       }
@@ -26,6 +31,7 @@ class TomlScanner {
       }
       if (is_beyond_ascii(letter)) return TomlFault{line_, "a letter beyond ASCII outside of quotes"};
       ++at_;
+      if (letter != ' ' && letter != '\t' && letter != '\r') previous_ = letter;
       count(letter);
       if (dots_ >= kDeepestToml || brackets_ > kDeepestToml) {
         return TomlFault{line_, "names or values stand more than 16 deep inside one another"};
@@ -36,6 +42,7 @@ class TomlScanner {
 
  private:
   static_assert(kDeepestToml == 16, "as the message says");
+  static constexpr std::string_view kBeforeStrings = "\n=.,[{";
 
   static bool is_beyond_ascii(char letter) { return static_cast<unsigned char>(letter) > 0x7f; }
 
@@ -92,6 +99,7 @@ class TomlScanner {
   std::string_view text_;
   std::optional<TomlFault> fault_;  // inside a string
   std::size_t at_ = 0, line_ = 1;
+  char previous_ = '\n';  // but for spaces, before at_
   int dots_ = 0, brackets_ = 0;
 };
 

@@ -88,6 +88,13 @@ TEST(ParseToml, LettersBeyondAsciiStandInQuotesAndComments) {
     EXPECT_EQ(toys::message_of([&] { parse_toml("\n" + text, "config.toml"); }),
               "config.toml: line 2: a letter beyond ASCII outside of quotes");
   }
+  for (const auto& text :
+       {"x=0'" + letter + "'", "x='a' '" + letter + "'", "a\"" + letter + "\"=1", "[a]'" + letter + "'"}) {
+    EXPECT_EQ(toys::message_of([&] { parse_toml(text, "config.toml"); }),
+              "config.toml: line 1: a quote where no text can begin");
+  }
+  EXPECT_NO_THROW(
+      parse_toml("'a' . \"b\" = {'c' = ['d', \"\"\"e\"\"\"\r\n, 'f'], \"g\" = 1}\r\n  'h' = ''", "config.toml"));
   for (const auto& text : {"\\" + letter, "\\ " + letter}) {
     EXPECT_EQ(toys::message_of([&] { parse_toml("x=\"\"\"" + text + "\"\"\"", "config.toml"); }),
               "config.toml: line 1: a letter beyond ASCII behind a backslash");
