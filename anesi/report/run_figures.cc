@@ -173,11 +173,7 @@ void explain_mistake(const LoadedRun& run, const Examples& data, std::int64_t in
   }
 }
 
-// Whether an example counts as right where what was predicted is not its label: another path may be as short.
-using AsGood = std::function<bool(std::int64_t index)>;
-
-std::vector<Mistake> surest_mistakes(const LoadedRun& run, const Examples& data, const AsGood& as_good,
-                                     std::int64_t most, Json& figures) {
+std::vector<Mistake> surest_mistakes(const LoadedRun& run, const Examples& data, std::int64_t most, Json& figures) {
   constexpr std::int64_t kAtOnce = 100;
   struct Wrong {
     std::int64_t index;
@@ -192,7 +188,7 @@ std::vector<Mistake> surest_mistakes(const LoadedRun& run, const Examples& data,
     for (std::int64_t index = begin; index < end; ++index) {
       auto& one = judged[static_cast<std::size_t>(index - begin)];
       if (one.right) ++said;
-      if (one.right && !*one.right && !as_good(index)) wrong.push_back({index, std::move(one)});
+      if (one.right && !*one.right) wrong.push_back({index, std::move(one)});
     }
   }
   figures["wrong"] = wrong.size();
@@ -267,11 +263,9 @@ class ModelFigures {
     }
     const auto& test = *data.test;
     say(fmt::format("evaluating {} test examples", test.size()));
-    torch::Tensor right;  // bool [examples]
     attempt("evaluated", "The model cannot be evaluated", [&] {
       const auto evaluation = run.predictor.evaluate(test, {.outcomes = true});
       figures["evaluated"] = to_json(evaluation);
-      if (evaluation.outcomes) right = evaluation.outcomes->right;
       attempt("reliability", "", [&] {
         if (!evaluation.outcomes) throw Error("Labels tell no outputs that a prediction could be compared with.");
         if (!run.predictor.q_learned()) throw Error("q did not learn in this training, so it has no confidences.");
@@ -288,15 +282,7 @@ class ModelFigures {
       figures["check"] = check_run(run, test, options_.check).to_json();
       figures["check"]["beliefs"] = std::min(options_.check.beliefs, test.size());
     });
-    // Evaluation's judgement is of what q chooses; what is decided otherwise is right or wrong by itself.
-    const auto& predictor = run.predictor;
-    const bool q_decides =
-        predictor.chooses() && !predictor.decision() && predictor.options().decide != Decide::kConstrained;
-    const AsGood as_good = [&](std::int64_t index) {
-      return q_decides && right.defined() && right[index].item<bool>();
-    };
-    attempt("mistakes", "",
-            [&] { result_.mistakes = surest_mistakes(run, test, as_good, options_.mistakes, figures); });
+    attempt("mistakes", "", [&] { result_.mistakes = surest_mistakes(run, test, options_.mistakes, figures); });
   }
 
   const RunRecord& record_;
