@@ -68,7 +68,8 @@ class Torture:
             demand(ended.code != 130 or os.path.exists(f"{training.folder}{SAVED}"), "it says saved, and is not")
             check(ended)
             training.check_readable(was_saved)
-            training.check_same_in_the_end()
+            # MKL multiplies matrices without its buffers where it cannot have them: in another order, with other last digits.
+            training.check_same_in_the_end(rounded=out_of_memory and ended.code == 0)
             counts["resumed"] += 1
         except Lost as lost:
             counts["lost"] += 1
@@ -107,7 +108,9 @@ class Torture:
     def allocation_faults(self, count):
         while self.rows["allocations"]["trials"] < count:
             training = self.training("all phases" if count < 20 else random.choice(list(TRAININGS)))
-            faults = dict(allocation=random.randint(1, training.figures["allocations"]))
+            # Every other one is among the first, before the program has caught anything.
+            latest = random.choice([10, training.figures["allocations"]])
+            faults = dict(allocation=random.randint(1, latest))
             self.trial("allocations", training, faults, self.fails_or_is_whole(training))
 
     def fails_or_is_whole(self, training):

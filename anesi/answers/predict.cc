@@ -12,6 +12,7 @@
 #include "anesi/discover/discover.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/options/option_table.h"
+#include "anesi/predict/right_outputs.h"
 
 namespace anesi {
 namespace {
@@ -158,6 +159,8 @@ Judged Answers::judged(const Batch& batch, const torch::Tensor& beliefs, const P
     return judged;
   }
   const bool chosen = predictor_.chooses();
+  const Batch alone{batch.inputs.slice(0, row, row + 1), seen,
+                    batch.worlds.defined() ? only(batch.worlds) : torch::Tensor()};
   const auto best = chosen ? only(predicted.outputs).select(1, 0) : only(predicted.symbolic);
   judged.predicted = shown_.output(values_of(best[0]));
   if (!chosen) {  // q only says how likely an output is
@@ -166,12 +169,12 @@ Judged Answers::judged(const Batch& batch, const torch::Tensor& beliefs, const P
       return predictor_.model().prediction->log_prob({only(beliefs), {}, seen.given}, outputs).exp().item<double>();
     };
     judged.probability = told(best);
-    judged.right = seen.agree(best).item<bool>();
+    judged.right = right_outputs(predictor_.problem(), alone, best).item<bool>();
     judged.words = fmt::format("{} with {:.1f} %", shown_.output(values_of(seen.outputs[0])), 100 * told(seen.outputs));
     return judged;
   }
   judged.probability = predicted.probability[row][0].item<double>();
-  judged.right = seen.agree(best).item<bool>();
+  judged.right = right_outputs(predictor_.problem(), alone, best).item<bool>();
   judged.words = fmt::format("predicted {} ({:.1f} %)", judged.predicted, 100 * judged.probability);
   return judged;
 }

@@ -5,7 +5,9 @@
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <iostream>
+#include <new>
 #include <system_error>
 
 namespace anesi::cli {
@@ -44,7 +46,9 @@ class Output final : public std::streambuf {
 };
 
 Output& output() {
-  static auto* const output = new Output;  // stays, for std::cout is flushed once more at the very end
+  // Stays, for std::cout is flushed once more at the very end; and is there even where there is no memory to be had.
+  alignas(Output) static std::array<std::byte, sizeof(Output)> place;
+  static auto* const output = new (place.data()) Output;
   return *output;
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -26,8 +27,9 @@ using GompParallel = void (*)(void (*body)(void*), void* data, unsigned threads,
 
 GompParallel gomp_parallel() { return reinterpret_cast<GompParallel>(dlsym(RTLD_DEFAULT, "GOMP_parallel")); }
 
-// Seconds that all threads of this process have stood in line; none where the system does not tell.
-std::optional<double> seconds_in_line() {
+// Seconds that all threads of this process have stood in line; none where the system does not tell, or there is no
+// memory to ask it with.
+std::optional<double> seconds_in_line() try {
   std::error_code error;
   double total = 0;
   bool told = false;
@@ -39,6 +41,8 @@ std::optional<double> seconds_in_line() {
     told = true;
   }
   return told && !error ? std::optional(total) : std::nullopt;
+} catch (const std::exception&) {
+  return std::nullopt;
 }
 
 unsigned cores() {
@@ -111,7 +115,11 @@ SharedCores::SharedCores() {
   const bool told = std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr;
   if (told || gomp_parallel() == nullptr || !seconds_in_line()) return;
   const SignalsBlocked blocked;
-  watcher_ = std::thread([this] { watch(); });
+  try {
+    watcher_ = std::thread([this] { watch(); });
+  } catch (const std::exception&) {
+    return;  // no thread or memory is left to be polite with; that is no reason to fail
+  }
 }
 
 SharedCores::~SharedCores() {
@@ -137,14 +145,23 @@ void SharedCores::watch() {
   while (!stopped_.wait_for(lock, kBetweenLooks, [this] { return stopping_; })) {
     const auto in_line = seconds_in_line();
     const auto now = Clock::now();
-    if (!in_line || !before) continue;
+    if (!in_line || !before) {
+      before = in_line;
+      then = now;
+      continue;
+    }
     // Threads that ended take their time with them.
     const auto crowded =
         crowding.observe(std::max(0.0, *in_line - *before), std::chrono::duration<double>(now - then).count());
     before = in_line;
     then = now;
-    if (crowded && !sleepers_ && torch::get_num_threads() > 1) sleepers_ = std::make_unique<Sleepers>(gomp_parallel());
     if (!crowded) sleepers_.reset();
+    if (!crowded || sleepers_ || torch::get_num_threads() == 1) continue;
+    try {
+      sleepers_ = std::make_unique<Sleepers>(gomp_parallel());
+    } catch (const std::exception&) {
+      continue;  // the same
+    }
   }
   sleepers_.reset();
 }

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <ctime>
 #include <map>
 #include <memory>
+#include <new>
 
 #include "anesi/core/error.h"
 #include "anesi/exact/circuit_builder.h"
@@ -12,6 +14,20 @@
 #ifdef ANESI_WITH_SDD
 extern "C" {
 #include <sddapi.h>
+
+// What libsdd calls in place of malloc and the like (libsdd_memory.h).
+void* anesi_sdd_malloc(std::size_t size) {
+  void* const made = std::malloc(size);
+  return made != nullptr || size == 0 ? made : throw std::bad_alloc();
+}
+void* anesi_sdd_calloc(std::size_t count, std::size_t size) {
+  void* const made = std::calloc(count, size);
+  return made != nullptr || count == 0 || size == 0 ? made : throw std::bad_alloc();
+}
+void* anesi_sdd_realloc(void* old, std::size_t size) {
+  void* const made = std::realloc(old, size);
+  return made != nullptr || size == 0 ? made : throw std::bad_alloc();
+}
 }
 #endif
 
@@ -76,8 +92,8 @@ Vtree* improve_in_time(Vtree* tree, SddManager* manager) {
 
 Circuit Circuit::compile(int variables, const std::vector<std::vector<int>>& clauses, double seconds) {
   if (variables < 1) throw Error("circuit: a formula without variables");
-  const std::unique_ptr<SddManager, void (*)(SddManager*)> manager(
-      sdd_manager_create(variables, /*auto_gc_and_minimize=*/1), sdd_manager_free);
+  std::unique_ptr<SddManager, void (*)(SddManager*)> manager(sdd_manager_create(variables, /*auto_gc_and_minimize=*/1),
+                                                             sdd_manager_free);
   deadline = computed() + seconds;
   sdd_manager_set_minimize_function(improve_in_time, manager.get());
   SddNode* formula = sdd_ref(sdd_manager_true(manager.get()), manager.get());
@@ -101,6 +117,9 @@ Circuit Circuit::compile(int variables, const std::vector<std::vector<int>>& cla
       conjoin(clauses[done]);
       if (computed() > deadline) throw TimeIsUp();
     }
+  } catch (const std::bad_alloc&) {
+    static_cast<void>(manager.release());  // it was left in the midst of something, and may not be whole
+    throw;
   } catch (const TimeIsUp&) {
     throw Error(fmt::format("circuit: did not compile in {:.0f} s ({} of {} clauses)", seconds, done, clauses.size()));
   }

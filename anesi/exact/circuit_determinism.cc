@@ -42,6 +42,7 @@ class DeterminismCheck {
     for (int round = 0; round < kRounds; ++round) {
       const bool anywhere = round + 1 == kRounds;
       values_.assign(static_cast<std::size_t>(circuit_.variables()) + 1, 0);
+      visited_ = 0;
       int draws = 0;
       for (; draws < 64 && visited_ < kMostVisits; ++draws) {
         descend(root, draws, /*in_proportion=*/!anywhere);
@@ -53,7 +54,7 @@ class DeterminismCheck {
 
  private:
   static constexpr int kRounds = 4;
-  static constexpr std::size_t kMostVisits = std::size_t{1} << 27;
+  static constexpr std::size_t kMostVisits = std::size_t{1} << 22;  // a round: a fraction of a second
 
   // Chooses a part of each sum, in proportion to its models or each alike.
   void descend(std::int32_t from, int bit, bool in_proportion) {

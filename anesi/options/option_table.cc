@@ -200,6 +200,7 @@ std::string OptionTable::to_toml() const {
     }
   }
   std::ostringstream out;
+  out.exceptions(std::ios::badbit);  // else a text that there is no memory for is cut short, and nobody told
   out << root << "\n";
   return out.str();
 }

@@ -4,14 +4,13 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/printable.h"
-#include "anesi/options/toml_depth.h"
+#include "anesi/options/toml_scan.h"
 
 namespace anesi {
 
 toml::table parse_toml(std::string_view text, const std::string& origin) {
-  if (const auto line = too_deep_line(text)) {
-    throw UsageError(fmt::format("{}: line {}: names or values stand more than {} deep inside one another", origin,
-                                 *line, kDeepestToml));
+  if (const auto fault = scan_toml(text)) {
+    throw UsageError(fmt::format("{}: line {}: {}", origin, fault->line, fault->what));
   }
   try {
     return toml::parse(text, origin);

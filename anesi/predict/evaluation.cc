@@ -13,6 +13,7 @@
 #include "anesi/models/sample.h"
 #include "anesi/predict/predictor.h"
 #include "anesi/predict/renaming.h"
+#include "anesi/predict/right_outputs.h"
 
 namespace anesi {
 namespace {
@@ -39,13 +40,6 @@ double milliseconds_per_query(const Predictor& predictor, const Examples& data, 
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
   return *middle;
-}
-
-// Whether outputs are what was observed, or as good in the true world, bool [batch].
-torch::Tensor right_outputs(const Problem& problem, const Batch& batch, const torch::Tensor& outputs) {
-  const auto same = batch.observations.agree(outputs);
-  if (!batch.worlds.defined() || (batch.worlds == kUnset).any().item<bool>()) return same;
-  return same.logical_or(regret(problem, batch.worlds, outputs, batch.observations.given) == 0);
 }
 
 // The probability that q gives to its own decision. Where the labels only say whether one output holds, that is the

@@ -36,7 +36,7 @@ std::string tick_label(double value) {
 // An axis with its ends fixed, and where on it a value is, from 0 to 1.
 class Scale {
  public:
-  explicit Scale(const ChartAxis& axis) : logarithmic_(axis.logarithmic) {
+  explicit Scale(const ChartAxis& axis) : logarithmic_(axis.logarithmic), whole_(axis.whole) {
     if (axis.low) cover(*axis.low);
     if (axis.high) cover(*axis.high);
   }
@@ -57,6 +57,7 @@ class Scale {
       high_ = logarithmic_ ? high_ * 2 : high_ + room;
     }
     ticks_ = logarithmic_ ? logarithmic_ticks(low_, high_) : linear_ticks(low_, high_);
+    if (whole_) std::erase_if(ticks_, [](double tick) { return tick != std::round(tick); });
     if (!to_ticks || logarithmic_ || ticks_.size() < 2) return;
     const auto step = ticks_[1] - ticks_[0];
     if (ticks_.front() > low_) ticks_.insert(ticks_.begin(), ticks_.front() - step);
@@ -71,7 +72,7 @@ class Scale {
   const std::vector<double>& ticks() const { return ticks_; }
 
  private:
-  bool logarithmic_;
+  bool logarithmic_, whole_;
   double low_ = std::numeric_limits<double>::infinity(), high_ = -std::numeric_limits<double>::infinity();
   std::vector<double> ticks_;
 };

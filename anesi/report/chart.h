@@ -46,6 +46,7 @@ struct ChartAxis {
   std::string title = {};                     // with its unit: "training time (s)"
   bool logarithmic = false;                   // then only values above zero are shown
   std::optional<double> low = {}, high = {};  // that it reaches at least
+  bool whole = false;                         // ticks are whole numbers
 };
 
 struct LineChart {

@@ -192,9 +192,10 @@ class Page {
       if (!figures.contains(key) || figures[key].is_null()) continue;
       const auto place = fmt::format("{}/{}", at, key);
       text += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", escaped(figure_words(key)),
-                          figures[key].is_object() ? fmt::format("{} ± {}", figure(place + "/mean", unit_of(key)),
-                                                                 figure(place + "/std", unit_of(key)))
-                                                   : figure(place, unit_of(key)));
+                          figures[key].is_object()
+                              ? fmt::format("{} <span>± {}</span>", figure(place + "/mean", unit_of(key)),
+                                            figure(place + "/std", unit_of(key)))
+                              : figure(place, unit_of(key)));
     }
     return text.empty() ? "" : fmt::format("<dl class=\"tiles\">\n{}</dl>\n", text);
   }
@@ -206,8 +207,11 @@ class Page {
     const auto& summary = all_["summary"];
     std::vector<std::string> names, options;
     for (const auto& [key, value] : summary.items()) {
+      if (key == "restarts" && value["mean"] == 0) continue;  // as nearly always
       if (key != "examples" && key.find('.') == std::string::npos) names.push_back(key);
     }
+    const auto headline = std::ranges::find(names, "accuracy");
+    if (headline != names.end()) std::rotate(names.begin(), headline, headline + 1);
     constexpr std::size_t kMostOptions = 6;
     for (const auto& [option, values] : varied.items()) {
       if (options.size() < kMostOptions) options.push_back(option);
@@ -217,7 +221,7 @@ class Page {
                                           escaped(fmt::format("{}", fmt::join(options, ", "))),
                                           varied.size() > options.size() ? ", and others" : "");
     body_ +=
-        "<div class=\"scroll\"><table>\n<caption>Figures of the test split</caption>\n<thead><tr><th "
+        "<div class=\"scroll\"><table class=\"runs\">\n<caption>Figures of the test split</caption>\n<thead><tr><th "
         "scope=\"col\">run</th>";
     for (const auto& option : options) body_ += fmt::format("<th scope=\"col\">{}</th>", escaped(option));
     for (const auto& key : names)
@@ -282,8 +286,11 @@ class Page {
     add_training(run, level);
     add_curves(run, level);
     add_result(run, level);
+    body_ += "<div class=\"charts\">\n<section>\n";
     add_reliability(run, level);
+    body_ += "</section>\n<section>\n";
     add_confusion(run, level);
+    body_ += "</section>\n</div>\n";
     add_check(run, level);
     add_found(run, level);
     body_ += "</section>\n";
@@ -625,10 +632,12 @@ class Page {
     const auto at = fmt::format("/mistakes/{}", index);
     const auto& picture = report_.pictures[index];
     const auto of = runs_.size() == 1 ? "" : fmt::format(" of {}", escaped(name(mistake["run"].get<std::size_t>())));
-    body_ += fmt::format(
-        "<li>\n<h3>Predicted {} with {}, label {}</h3>\n<p class=\"soft\">Test example {}{}; read {}.</p>\n",
-        word(at + "/predicted"), figure(at + "/probability", Unit::kShare), word(at + "/label"),
-        figure(at + "/index", Unit::kCount), of, word(at + "/read"));
+    constexpr std::size_t kLongestRead = 60;  // what is longer is laid out below
+    const auto read =
+        mistake["read"].get_ref<const std::string&>().size() > kLongestRead ? "" : "; read " + word(at + "/read");
+    body_ += fmt::format("<li>\n<h3>Predicted {} with {}, label {}</h3>\n<p class=\"soft\">Test example {}{}{}.</p>\n",
+                         word(at + "/predicted"), figure(at + "/probability", Unit::kShare), word(at + "/label"),
+                         figure(at + "/index", Unit::kCount), of, read);
     if (!picture.uri.empty()) {
       const auto size =
           picture.width == 0 ? "" : fmt::format(" width=\"{}\" height=\"{}\"", picture.width, picture.height);

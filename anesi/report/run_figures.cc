@@ -13,6 +13,7 @@
 #include "anesi/discover/drawing.h"
 #include "anesi/exact/found_facts.h"
 #include "anesi/io/own_words.h"
+#include "anesi/io/safetensors.h"
 #include "anesi/models/output_tables.h"
 #include "anesi/predict/renaming.h"
 #include "anesi/run/load_run.h"
@@ -102,15 +103,23 @@ Json of_confusion(const LoadedRun& run, const torch::Tensor& read, const torch::
   return json;
 }
 
+// Why nothing was found by asking c.
+std::string no_found(const std::filesystem::path& directory) {
+  const auto path = directory / "found.safetensors";
+  if (!std::filesystem::exists(path)) {
+    return "Nothing had to be found out: the task says what its function is, or the options choose a q.";
+  }
+  const auto words = read_safetensors(path).metadata;
+  const auto reason = words.find("reason");
+  return fmt::format("Nothing was found by asking the function{}.",
+                     reason == words.end() ? "" : "; q is " + reason->second);
+}
+
 // What was found by asking c, and its picture; throws Error in words where there is nothing to tell.
-Json of_found(const LoadedRun& run, std::string& machine) {
+Json of_found(const LoadedRun& run, const std::filesystem::path& directory, std::string& machine) {
   const auto& facts = run.predictor.problem().facts();
   const auto* const found = facts.find<FoundFacts>();
-  if (found == nullptr || (!found->automaton && !found->tables)) {
-    throw Error(run.configuration->discovers(*run.task.problem)
-                    ? "The function was asked what it remembers, and nothing was found: q is a network."
-                    : "Nothing had to be found out: the task says what its function is, or the options choose a q.");
-  }
+  if (found == nullptr || (!found->automaton && !found->tables)) throw Error(no_found(directory));
   Json json{{"summary", found->summary}, {"kind", found->automaton ? "automaton" : "tables"}};
   if (found->automaton) {
     const auto& automaton = *facts.find<Automaton>();
@@ -153,9 +162,9 @@ void explain_mistake(const LoadedRun& run, const Examples& data, std::int64_t in
     // What the truth would have taken, where the label says what the output is.
     const bool holds =
         input.label->outputs.defined() && (!input.label->holds.defined() || input.label->holds.all().item<bool>());
-    if (explanation.by == ExplainedBy::kModel && holds) {
-      auto wanted =
-          answers.tell(input, answers.explain(input, {.output = values_of(input.label->outputs[0]), .top = 2}));
+    const auto truth = holds ? values_of(input.label->outputs[0]) : explanation.output;
+    if (explanation.by != ExplainedBy::kInfluence && truth != explanation.output) {
+      auto wanted = answers.tell(input, answers.explain(input, {.output = truth, .top = 2}));
       mistake.figures["explanation_of_label"] = std::move(wanted.json);
       mistake.figures["text_of_label"] = wanted.text;
     }
@@ -210,7 +219,7 @@ class ModelFigures {
     attempt("model", "The model cannot be read", [&] {
       const auto run = load_run(record_.directory, context_);
       add_model(run);
-      attempt("found", "", [&] { result_.figures["found"] = of_found(run, result_.machine); });
+      attempt("found", "", [&] { result_.figures["found"] = of_found(run, record_.directory, result_.machine); });
       attempt("data", "The data cannot be loaded", [&] { add_figures_of_data(run); });
     });
   }

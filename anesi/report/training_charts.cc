@@ -169,7 +169,7 @@ TrainingChart overlaid(const std::vector<NamedLog>& runs, const std::string& tit
   TrainingChart result{
       .title = title, .svg = {}, .table = {{"run", "phase", "epoch", "seconds", figure_words(key)}, {}}};
   LineChart chart{.title = title,
-                  .x = {.title = alike ? "epochs, in all phases" : "training time (s)", .low = 0},
+                  .x = {.title = alike ? "epochs, in all phases" : "training time (s)", .low = 0, .whole = alike},
                   .y = {.title = kind.y_title}};
   for (const auto& [name, log] : runs) {
     const auto epochs = epochs_so_far(log);

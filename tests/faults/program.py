@@ -31,7 +31,7 @@ class Program:
         self.trace, self.data = self.folder / "trace", self.folder / "digits"
         # One thread, so that every run makes the same calls in the same order.
         environment = dict(os.environ, LD_PRELOAD=str(library), FAULTS_SERVER="1", OMP_NUM_THREADS="1", ANESI_OFFLINE="1")
-        for name in ("ANESI_DIGITS", "ANESI_DATA"):
+        for name in ("ANESI_DIGITS", "ANESI_DATA", "OMP_WAIT_POLICY", "GOMP_SPINCOUNT"):  # as most people start it
             environment.pop(name, None)
         self.server = subprocess.Popen([self.path], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
 

@@ -38,6 +38,8 @@ export function actOn(view, event, cells, act) {
   return true;
 }
 
+const kFew = 12;  // cells that are shown large
+
 export function makeCells(view, pictured) {
   const {run} = view, {count, names} = run.worlds, {block} = run.layout, columns = run.layout.columns || count;
   const wraps = columns >= count;
@@ -62,7 +64,7 @@ export function makeCells(view, pictured) {
     if (wraps ? rows.length === 0 : variable % columns === 0) rows.push(h('div', {role: 'row', class: 'row'}));
     rows.at(-1).append(cell);
   }
-  const grid = h('div', {class: `cells${wraps ? ' wraps' : ''}${block > 0 ? ' blocks' : ''}${pictured ? '' : ' bare'}`, role: 'grid', '--columns': columns,
+  const grid = h('div', {class: `cells${wraps ? ' wraps' : ''}${wraps && pictured && count <= kFew ? ' few' : ''}${block > 0 ? ' blocks' : ''}${pictured ? '' : ' bare'}`, role: 'grid', '--columns': columns,
                          'aria-label': `What was seen: ${count} variables`}, rows);
   grid.addEventListener('click', (event) => {
     const cell = event.target.closest('.cell');

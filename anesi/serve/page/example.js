@@ -16,9 +16,11 @@ import {ask, latest, query} from './server.js';
 import {makeVariable} from './variable.js';
 import {number, percent, valuesOf} from './words.js';
 
-const kTop = 5;      // outputs and explanations
-const kFewRows = 3;  // of cells
-const kWidest = 10;  // cells of a row that is not broken
+const kTop = 5;          // outputs and explanations
+const kFewRows = 3;      // of cells
+const kWidest = 10;      // cells of a row that is not broken
+const kAskAgain = 1000;  // milliseconds, until this example was looked at
+const kSlow = 300;       // milliseconds, after which it is said that an answer is awaited
 
 let visited = null;  // the example that was looked at last: #/example without more leads there
 
@@ -56,6 +58,7 @@ class ExampleView {
     this.selected = Math.min(page.run.worlds.count - 1, Math.max(0, Math.floor(Number(parameters.variable) || 0)));
     this.chosen = 0;     // the explanation that is marked in the picture
     this.answer = null;  // {beliefs, probability, prediction, explanation}
+    this.judged = null;  // its row in the list of examples
     this.follow = latest((question, outdated) => this.ask(question, outdated));
     this.followRollout = latest((question) => this.askRollout(question));
   }
@@ -90,6 +93,7 @@ class ExampleView {
   }
 
   async ask(question, outdated) {
+    const slow = setTimeout(() => mark(this.verdict, 'data-waiting', true), kSlow);
     try {
       const answer = await this.answerTo(question);
       if (!this.page.current() || (outdated() && this.answer === null)) return;
@@ -103,6 +107,9 @@ class ExampleView {
       if (!this.page.current()) return;
       if (error.status === 422 || error.status === 400) this.impossible(error.message);
       else this.page.fail(error, () => this.changedNow());
+    } finally {
+      clearTimeout(slow);
+      mark(this.verdict, 'data-waiting', false);
     }
   }
 
@@ -231,13 +238,27 @@ class ExampleView {
     say(this.status, `Predicted ${this.prediction.best()}`);
   }
 
+  // Right or wrong is what the list of examples says, which knows what a label means; it may not have come to this one.
+  async judge() {
+    const {split, index} = this.input;
+    try {
+      const answer = await ask('/api/examples' + query({split, from: index, count: 1}));
+      this.judged = answer.rows.find((row) => row.index === index) ?? null;
+      if (!this.page.current()) return;
+      if (this.judged !== null) this.showVerdict();
+      else if (answer.looked_at < answer.of) setTimeout(() => this.page.current() && this.judge(), kAskAgain);
+    } catch {
+      // Nobody misses it: the list says what is wrong.
+    }
+  }
+
   showVerdict() {
-    const {label} = this.input, predicted = this.prediction.best();
-    const right = this.changed || this.known.size > 0 || this.output !== null ? null : predicted === label;
+    const {label} = this.input, asIs = !this.changed && this.known.size === 0 && this.output === null;
+    const right = asIs ? this.judged?.right ?? null : null;
     refill(this.verdict,
-      h('span', {}, 'predicted ', h('b', {}, predicted)), ' · ',
+      h('span', {}, 'predicted ', h('b', {}, this.prediction.best())), ' · ',
       h('span', {}, this.changed ? 'label of the unchanged input ' : 'label ', h('b', {}, label ?? 'unknown')),
-      right === null || label === null ? null : h('span', {class: right ? 'verdict' : 'verdict wrong'}, right ? ' ✓ right' : ' ✕ wrong'));
+      right === null ? null : h('span', {class: right ? 'verdict' : 'verdict wrong'}, right ? ' ✓ right' : ' ✕ wrong'));
   }
 
   // What is known or changed, each with a way to take it back.
@@ -306,5 +327,6 @@ export async function showExample(content, page) {
   const view = new ExampleView(page, input, parameters);
   view.mount(content);
   view.changedNow();
+  view.judge();
   return undefined;
 }

@@ -79,11 +79,11 @@ function rowOf(row, split, thumbnails) {
       h('span', {class: 'index'}, number(row.index)),
       picture && h('span', {class: 'thumb'}, picture),
       h('span', {class: 'read'}, h('span', {class: 'term'}, 'read '), row.read),
-      h('span', {class: 'predicted'}, h('span', {class: 'term'}, 'predicted '), h('b', {}, row.predicted)),
+      h('span', {class: 'predicted'}, h('span', {class: 'term'}, 'predicted '), h('b', {}, row.predicted),
+        row.gap === null || row.gap === undefined ? null : h('span', {class: 'quiet'}, ` gap ${number(row.gap, 3)}`)),
       h('span', {class: 'sure'}, bar(row.probability ?? 0), h('span', {class: 'figure'}, percent(row.probability))),
       h('span', {class: 'label'}, h('span', {class: 'term'}, 'label '), row.label ?? '–'),
-      h('span', {class: row.right === false ? 'verdict wrong' : 'verdict'}, verdict),
-      row.gap === null || row.gap === undefined ? null : h('span', {class: 'gap'}, `gap ${number(row.gap, 3)}`)));
+      h('span', {class: row.right === false ? 'verdict wrong' : 'verdict'}, verdict)));
 }
 
 export function examplesAddress(split, filter, from) {

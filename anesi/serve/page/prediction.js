@@ -27,7 +27,7 @@ export function makePrediction(view) {
       const prediction = view.answer?.prediction;
       if (!prediction) return '…';
       if (prediction.decided) return prediction.decided.probability > 0.5 ? prediction.decided.text : `not ${prediction.decided.text}`;
-      return prediction.outputs[0]?.text ?? prediction.symbolic;
+      return prediction.constrained?.text ?? prediction.outputs[0]?.text ?? prediction.symbolic;
     },
     reset() {
       field.value = '';

@@ -7,11 +7,21 @@ export class Trouble extends Error {
   }
 }
 
+// A connection that the server has just closed is no reason to give up: nothing that is asked changes anything, so it
+// can be asked twice.
+async function fetchTwice(path, request) {
+  try {
+    return await fetch(path, request);
+  } catch {
+    return fetch(path, request);
+  }
+}
+
 // The answer to a question: POST where there is a body, else GET. Throws Trouble.
 export async function ask(path, body) {
   let response;
   try {
-    response = await fetch(path, body === undefined ? {} : {
+    response = await fetchTwice(path, body === undefined ? {} : {
       method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body),
     });
   } catch {

@@ -4,6 +4,8 @@ import {button, h, mark, say} from './dom.js';
 import {makeDrawing} from './drawing.js';
 import {percent, valuesOf} from './words.js';
 
+const kVisible = 0.005;  // how far a bar moves at least for a tick to say from where
+
 // Bars of one variable. They stay while answers change, so that their lengths move rather than jump.
 function makeBars(view, variable) {
   const values = valuesOf(view.run.worlds, variable);
@@ -24,7 +26,7 @@ function makeBars(view, variable) {
         const share = answer.beliefs[variable][value], before = answer.explanation?.beliefs?.[variable]?.[value] ?? share;
         row.length.style.setProperty('--share', share);
         row.length.style.setProperty('--before', before);
-        mark(row.length, 'data-moved', Math.abs(share - before) > 1e-6);
+        mark(row.length, 'data-moved', Math.abs(share - before) > kVisible);
         say(row.figure, percent(share));
       });
     },

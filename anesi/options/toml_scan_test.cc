@@ -1,4 +1,4 @@
-#include "anesi/options/toml_depth.h"
+#include "anesi/options/toml_scan.h"
 
 #include <gtest/gtest.h>
 
@@ -17,10 +17,15 @@ std::string repeated(const std::string& piece, int times) {
   return text;
 }
 
+std::optional<std::size_t> too_deep_line(const std::string& text) {
+  const auto fault = scan_toml(text);
+  return fault ? std::optional(fault->line) : std::nullopt;
+}
+
 // A name of so many parts.
 std::string name_of(int parts) { return repeated("a.", parts - 1) + "a"; }
 
-TEST(TomlDepth, IsThatOfNamesAndBrackets) {
+TEST(TomlScan, IsThatOfNamesAndBrackets) {
   EXPECT_EQ(too_deep_line(""), std::nullopt);
   for (const std::string before : {"", "[", "x=[{", "x={a.b.c=1,"}) {
     EXPECT_EQ(too_deep_line(before + name_of(kDeepestToml)), std::nullopt) << before;
@@ -33,7 +38,7 @@ TEST(TomlDepth, IsThatOfNamesAndBrackets) {
   EXPECT_EQ(too_deep_line(repeated("a.b=1.5\n", 100)), std::nullopt);
 }
 
-TEST(TomlDepth, IsNotThatOfTextsAndComments) {
+TEST(TomlScan, IsNotThatOfTextsAndComments) {
   const auto deep = repeated("[.", 100);
   for (const std::string& text :
        {"x='" + deep + "'", "x=\"" + deep + "\"", "x='''\n" + deep + "\n'''", "x=\"\"\"\n" + deep + "\\\"\"\" \"\"\"",
@@ -48,7 +53,7 @@ TEST(TomlDepth, IsNotThatOfTextsAndComments) {
 }
 
 // These ended the process: parsing, reading and releasing tables each call themselves once a level.
-TEST(TomlDepth, IsRefusedBeforeItIsParsed) {
+TEST(TomlScan, IsRefusedBeforeItIsParsed) {
   constexpr int kLevels = 50'000;
   const std::string wanted = "config.toml: line 2: names or values stand more than 16 deep inside one another";
   for (const auto& text : {name_of(kLevels) + "=1", "[" + name_of(kLevels) + "]", "[[" + name_of(kLevels) + "]]",
@@ -65,6 +70,44 @@ TEST(ParseToml, SaysOnOneLineWhatIsWrong) {
     const auto message = toys::message_of([&] { parse_toml(text, "config.toml"); });
     EXPECT_TRUE(message.starts_with("config.toml: line ")) << message;
     EXPECT_EQ(message.find_first_of("\n\x1b"), std::string::npos) << message;
+  }
+}
+
+// The parser takes them for something that cannot be, as it looks for spaces.
+TEST(ParseToml, LettersBeyondAsciiStandInQuotesAndComments) {
+  const std::string letter = "\xcf\x91";  // U+03D1
+  OptionTable table;
+  std::string name;
+  table.add("name", name, {}, "any text");
+  for (const auto& text : {"name='" + letter + "'", "name=\"" + letter + "\"", "name=\"\"\"\n" + letter + "\"\"\"",
+                           "\xef\xbb\xbfname='" + letter + "' # " + letter}) {
+    EXPECT_NO_THROW(table.load_toml(text, "config.toml")) << text;
+    EXPECT_EQ(name, letter);
+  }
+  for (const auto& text : {letter + "=1", "[" + letter + "]", "x=" + letter + "-3", "x=1" + letter, "x=1 " + letter}) {
+    EXPECT_EQ(toys::message_of([&] { parse_toml("\n" + text, "config.toml"); }),
+              "config.toml: line 2: a letter beyond ASCII outside of quotes");
+  }
+  for (const auto& text :
+       {"x=0'" + letter + "'", "x='a' '" + letter + "'", "a\"" + letter + "\"=1", "[a]'" + letter + "'"}) {
+    EXPECT_EQ(toys::message_of([&] { parse_toml(text, "config.toml"); }),
+              "config.toml: line 1: a quote where no text can begin");
+  }
+  EXPECT_NO_THROW(
+      parse_toml("'a' . \"b\" = {'c' = ['d', \"\"\"e\"\"\"\r\n, 'f'], \"g\" = 1}\r\n  'h' = ''", "config.toml"));
+  for (const auto& text : {"\\" + letter, "\\ " + letter}) {
+    EXPECT_EQ(toys::message_of([&] { parse_toml("x=\"\"\"" + text + "\"\"\"", "config.toml"); }),
+              "config.toml: line 1: a letter beyond ASCII behind a backslash");
+  }
+  EXPECT_EQ(toys::message_of([&] { parse_toml("x=\"\"\"\\ \n \n" + letter + "\"\"\"", "config.toml"); }),
+            "config.toml: line 3: a letter beyond ASCII behind a backslash");
+}
+
+// The parser's own assertion ended the process.
+TEST(ParseToml, ATableNeedsAName) {
+  for (const std::string header : {"[\n", "[,]\n", "[[=]]\n", "[ #\n", "[\xc3\xa4]\n"}) {
+    const auto message = toys::message_of([&] { parse_toml("x = 1\n" + header + "digits = 0\n", "config.toml"); });
+    EXPECT_TRUE(message.starts_with("config.toml: line 2: ")) << message;
   }
 }
 

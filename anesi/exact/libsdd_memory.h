@@ -1,0 +1,13 @@
+// Comes before every source of libsdd, which ends the process where memory runs out: its allocations throw
+// std::bad_alloc instead (circuit_compile.cc). This is C.
+#pragma once
+
+#include <stdlib.h>
+
+void* anesi_sdd_malloc(size_t size);
+void* anesi_sdd_calloc(size_t count, size_t size);
+void* anesi_sdd_realloc(void* old, size_t size);
+
+#define malloc anesi_sdd_malloc
+#define calloc anesi_sdd_calloc
+#define realloc anesi_sdd_realloc
