@@ -286,7 +286,7 @@ class Serve(ProgramTest):
 
     def test_weights_are_the_same_with_a_page(self):
         alone, watched = self.folder / "alone", self.folder / "watched"
-        train = ("train", "mnist-add", *TINY, "--set", "train.epochs=6")
+        train = ("train", "mnist-add", *TINY, "--set", "train.epochs=400")
         result = self.call(*train, "--out", alone, "--json")
         self.assertEqual(result.returncode, 0, result.stderr)
         with socket.socket() as free:
@@ -295,7 +295,7 @@ class Serve(ProgramTest):
         process = subprocess.Popen([PROGRAM, *map(str, train), "--out", str(watched), "--json", f"--serve={port}"], text=True,
                                    env=self.environment(), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         states = set()
-        while process.poll() is None:  # it may end before the page is there: what is asked of it meanwhile changes nothing
+        while process.poll() is None:
             connection = http.client.HTTPConnection(HOST, port, timeout=10)
             try:
                 connection.request("GET", "/api/run")
@@ -307,7 +307,7 @@ class Serve(ProgramTest):
             time.sleep(0.02)
         out, errors = process.communicate()
         self.assertEqual(process.returncode, 0, errors)
-        self.assertLessEqual(states, {"training", "finished"})
+        self.assertIn("training", states)  # it was looked at while it trained
         json.loads(out)
         self.assertIn("see it again with: anesi serve", errors)
         self.assertEqual(weights_of(alone), weights_of(watched))
