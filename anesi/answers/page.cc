@@ -1,6 +1,8 @@
 // What a page is told besides: beliefs, paths and conflicts by variable, what follows from what is known, rollouts.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "anesi/answers/answers.h"
 #include "anesi/core/error.h"
 #include "anesi/core/observations.h"
@@ -110,7 +112,14 @@ nlohmann::ordered_json Answers::condition(const AskedInput& input, const Conditi
                               {"prediction", std::move(prediction.json)}};
   ExplainQuestion why{.top = question.top};
   if (output) why.output = *output;
-  json["explanation"] = explanation_json(certain, explain(certain, why), question.top);
+  auto explanation = explain(certain, why);
+  // A network's q may leave next to nothing to worlds that contradict what is known.
+  std::erase_if(explanation.worlds, [&](const ExplainedWorld& explained) {
+    return std::ranges::any_of(question.known, [&](const auto& known) {
+      return explained.world[static_cast<std::size_t>(known.first)] != known.second;
+    });
+  });
+  json["explanation"] = explanation_json(certain, explanation, question.top);
   return json;
 }
 
