@@ -2,6 +2,7 @@
 # fetched where they are not installed. One line names all that is missing in the end.
 option(ANESI_FETCH "Fetch the header libraries that are not installed" ON)
 option(ANESI_WITH_CADICAL "Build the SAT pruner where CaDiCaL is installed" ON)
+option(ANESI_WITH_HTTPLIB "Build the server of the page where cpp-httplib is installed" ON)
 set(missing)  # by Debian's names
 
 # A target for the headers of one commit. This is no FetchContent because that ends at the first library it cannot fetch.
@@ -57,6 +58,23 @@ if(ANESI_WITH_CADICAL AND CADICAL_INCLUDE_DIR AND CADICAL_LIBRARY)
   target_link_libraries(anesi_cadical INTERFACE ${CADICAL_LIBRARY})
 else()
   message(STATUS "building without CaDiCaL, and so without the SAT pruner")
+endif()
+
+# The server of the page. Debian's is a compiled library whose classes hang on what it was compiled with, as its
+# pkg-config file tells. What anesi derives from them must fit: later versions have others.
+if(ANESI_WITH_HTTPLIB AND ANESI_BUILD_PROGRAM)
+  find_package(PkgConfig QUIET)
+  if(PKG_CONFIG_FOUND)
+    pkg_check_modules(HTTPLIB QUIET cpp-httplib>=0.11 cpp-httplib<0.16)
+  endif()
+endif()
+if(HTTPLIB_FOUND)
+  add_library(anesi_httplib INTERFACE IMPORTED)
+  target_include_directories(anesi_httplib INTERFACE ${HTTPLIB_INCLUDE_DIRS})
+  target_link_libraries(anesi_httplib INTERFACE ${HTTPLIB_LINK_LIBRARIES})
+  list(TRANSFORM HTTPLIB_CFLAGS_OTHER REPLACE "^-D" "" OUTPUT_VARIABLE ANESI_HTTPLIB_DEFINITIONS)
+else()
+  message(STATUS "building without cpp-httplib, and so without `anesi serve`")
 endif()
 
 if(ANESI_BUILD_TESTS)

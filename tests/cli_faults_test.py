@@ -65,7 +65,7 @@ class Faults(ProgramTest):
             name = f"none-{task}"
             result = self.call("train", task, *small, size, "--out", name)
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.refused(2, f"--output {output}: variable 0 is -1; its values are 0 to {most}$", "explain", name, "--index", "0",
+            self.refused(2, f"output {output}: variable 0 is -1; its values are 0 to {most}$", "explain", name, "--index", "0",
                          "--output", output)
 
     def test_text_from_files_stays_text(self):

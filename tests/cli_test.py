@@ -22,6 +22,11 @@ class CommandLine(ProgramTest):
         for name in ("config.toml", "log.jsonl", "log.csv", "model/manifest.json", "model/weights.safetensors",
                      "checkpoint/state.safetensors", "result.json"):
             self.assertTrue((self.run_directory / name).is_file(), name)
+        result = json.loads((self.run_directory / "result.json").read_text())
+        self.assertEqual(set(result), keys - {"task", "split"} | {"seconds", "restarts", "machine", "began", "ended"})
+        self.assertEqual(set(result["machine"]), {"cpu", "cores", "threads", "torch", "anesi"})
+        self.assertRegex(result["began"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+        self.assertLessEqual(result["began"], result["ended"])
         evaluated = json.loads(self.call("eval", self.run_directory, "--json").stdout)
         self.assertEqual(set(evaluated), keys | {"data"})
         self.assertEqual(evaluated["symbolic"], self.trained["symbolic"])

@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent / "anesi"
 
 # As in docs/design.md. A folder uses only itself and those before it.
 FOLDERS = ["core", "io", "options", "optimize", "models", "exact", "pruners", "formula", "search", "priors", "estimate", "discover", "perception", "predict",
-           "losses", "flow", "data", "train", "tasks", "run", "check", "cli"]
+           "losses", "flow", "data", "train", "tasks", "answers", "run", "check", "report", "serve", "cli"]
 # What anesi::inference is made of must do without the others.
 INFERENCE = ["core", "io", "options", "models", "exact", "pruners", "formula", "search", "perception", "predict"]
 # Where the options of a group are described, where that is not models/ (architectures) or tasks/.
@@ -99,7 +99,7 @@ class Structure(unittest.TestCase):
         project = ROOT.parent
         version = re.search(r"^project\(anesi VERSION ([0-9.]+)", (project / "CMakeLists.txt").read_text(), re.MULTILINE).group(1)
         told = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
-        self.assertRegex(told, rf"^anesi {re.escape(version)} \(libtorch \d+\.\d+\.\d+, with(out)? CaDiCaL, with(out)? libsdd\)\n$")
+        self.assertRegex(told, rf"^anesi {re.escape(version)} \(libtorch \d+\.\d+\.\d+, with(out)? CaDiCaL, with(out)? libsdd, with(out)? cpp-httplib\)\n$")
         self.assertRegex((project / "CHANGELOG.md").read_text(), rf"(?m)^## .*{re.escape(version)}$")
         for name in ("CITATION.cff", "pyproject.toml"):
             self.assertNotRegex((project / name).read_text(), r"(?m)^version *[:=]", f"{name} would have to be kept in step")

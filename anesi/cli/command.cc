@@ -7,9 +7,7 @@
 
 #include "anesi/cli/fetch_mnist.h"
 #include "anesi/cli/numbers.h"
-#include "anesi/core/asked_output.h"
 #include "anesi/core/printable.h"
-#include "anesi/core/rows.h"
 
 namespace anesi::cli {
 
@@ -35,6 +33,11 @@ void print_json(const nlohmann::ordered_json& object) {
   std::cout << object.dump(-1, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace) << '\n';
 }
 
+void print(const CommonFlags& flags, const Answer& answer) {
+  if (flags.json) return print_json(answer.json);
+  std::cout << answer.text;
+}
+
 bool names_task(const std::string& target, const TaskContext& context) {
   if (!tasks().contains(target)) return false;
   std::error_code unknown;  // then there is none to speak of
@@ -58,19 +61,18 @@ void InputFlags::add_to(CLI::App& command) {
       ->check(CLI::IsMember({"train", "validation", "test"}));
 }
 
-InputFlags::Input InputFlags::read(const LoadedRun& run) const {
+AskedInput InputFlags::read(const LoadedRun& run, const Answers& answers) const {
   if ((index >= 0) == !file.empty()) {
     throw UsageError("which input? Give either --index I (an example of the data) or --input FILE");
   }
-  if (!file.empty()) return {run.presentation().read_input(file), std::nullopt, {}};
+  if (!file.empty()) return answers.input(run.presentation().read_input(file));
   const auto data = run.load_data();
   const auto& examples = split_of(data, split);
   if (index >= examples.size()) {
     throw UsageError(fmt::format("--index {}: the {} split has {} examples, 0 to {}", index, split, examples.size(),
                                  examples.size() - 1));
   }
-  const auto batch = examples.batch(index, index + 1);
-  return {batch.inputs, batch.observations, batch.observations.given};
+  return answers.example(examples, index);
 }
 
 const Examples& split_of(const Splits& splits, const std::string& name) {
@@ -109,41 +111,13 @@ std::string evaluation_table(const Evaluation& evaluation, const std::string& sp
   return text;
 }
 
-std::string describe_prediction(const Predictor& predictor, const Presentation& presentation, const Examples& data,
-                                std::int64_t index) {
-  const auto batch = data.batch(index, index + 1);
-  const auto& seen = batch.observations;
-  const auto beliefs = predictor.beliefs(batch.inputs);
-  const auto predicted = predictor.predict(beliefs, 1, seen.given);
-  const auto read = values_of(predicted.worlds[0]);
-  const auto label = presentation.label(seen);
+std::string describe_prediction(const Judged& judged, const Presentation& presentation, std::int64_t index) {
   // What does not fit on one line is drawn below it.
-  const auto layout = presentation.layout(read);
+  const auto layout = presentation.layout(judged.read);
   const bool drawn = layout.find('\n') != std::string::npos;
-  const auto told = [&](std::optional<bool> right, const std::string& what) {
-    return fmt::format("{}{}: {}{}, label {}{}", right ? (*right ? "right " : "wrong ") : "", index,
-                       drawn ? "" : fmt::format("read {}, ", presentation.world(read)), what, label,
-                       drawn ? "; read\n" + layout : "");
-  };
-  if (predicted.constrained.defined() && seen.worlds.defined()) {
-    return told(torch::equal(predicted.constrained, seen.worlds),
-                "under the constraint " + presentation.world(values_of(predicted.constrained[0])));
-  }
-  const auto* const asked = predictor.problem().facts().find<AskedOutput>();
-  if (predicted.holds.defined() && asked != nullptr && seen.holds.defined()) {  // as `predict` decides it
-    const auto share = predicted.holds.item<double>();
-    return told((share > 0.5) == seen.holds.item<bool>(),
-                fmt::format("{} with probability {:.2f} %", presentation.output(asked->output), 100 * share));
-  }
-  if (!predictor.chooses()) {
-    const auto share = predictor.model().prediction->log_prob(beliefs, seen.outputs).exp().item<double>();
-    return told(std::nullopt,
-                fmt::format("{} with {:.1f} %", presentation.output(values_of(seen.outputs[0])), 100 * share));
-  }
-  const auto best = predicted.outputs.select(1, 0);
-  return told(seen.agree(best).item<bool>(),
-              fmt::format("predicted {} ({:.1f} %)", presentation.output(values_of(best[0])),
-                          100 * predicted.probability[0][0].item<double>()));
+  return fmt::format("{}{}: {}{}, label {}{}", judged.right ? (*judged.right ? "right " : "wrong ") : "", index,
+                     drawn ? "" : fmt::format("read {}, ", presentation.world(judged.read)), judged.words, judged.label,
+                     drawn ? "; read\n" + layout : "");
 }
 
 }  // namespace anesi::cli

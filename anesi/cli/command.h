@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "anesi/answers/answers.h"
 #include "anesi/core/error.h"
 #include "anesi/predict/evaluation.h"
 #include "anesi/run/load_run.h"
@@ -32,6 +33,8 @@ struct CommonFlags {
 void note(const std::string& line);
 // The one object that --json promises, on stdout.
 void print_json(const nlohmann::ordered_json& object);
+// As JSON or as text.
+void print(const CommonFlags& flags, const Answer& answer);
 
 // Whether a command that takes a task or a run is to take this for a task. A task's name is one, whatever else is
 // called so; where a run is, the context says how to name that.
@@ -45,13 +48,8 @@ struct InputFlags {
   std::string split = "test", file;
   std::int64_t index = -1;
 
-  struct Input {
-    torch::Tensor inputs;
-    std::optional<Observations> label;  // none for a file
-    torch::Tensor given;                // what c is told besides, where the label says
-  };
   void add_to(CLI::App& command);
-  Input read(const LoadedRun& run) const;
+  AskedInput read(const LoadedRun& run, const Answers& answers) const;
 };
 
 // One of "train", "validation", "test". Throws UsageError where it is empty.
@@ -62,8 +60,7 @@ std::string evaluation_table(const Evaluation& evaluation, const std::string& sp
 
 // What was read and predicted for one example of the data, on one line; what was read below it where the task draws
 // worlds on several.
-std::string describe_prediction(const Predictor& predictor, const Presentation& presentation, const Examples& data,
-                                std::int64_t index);
+std::string describe_prediction(const Judged& judged, const Presentation& presentation, std::int64_t index);
 
 // Each adds one subcommand; its callback runs it and sets `exit_code`.
 void add_tasks(CLI::App& app, int& exit_code);
@@ -73,10 +70,12 @@ void add_eval(CLI::App& app, int& exit_code);
 void add_predict(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
+void add_report(CLI::App& app, int& exit_code);
 void add_discover(CLI::App& app, int& exit_code);
 void add_fit(CLI::App& app, int& exit_code);
 void add_flow(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
+void add_serve(CLI::App& app, int& exit_code);
 void add_data(CLI::App& app, int& exit_code);
 
 }  // namespace anesi::cli

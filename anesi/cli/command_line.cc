@@ -49,10 +49,12 @@ int run(int argc, char** argv) {
   cli::add_predict(app, exit_code);
   cli::add_explain(app, exit_code);
   cli::add_check(app, exit_code);
+  cli::add_report(app, exit_code);
   cli::add_discover(app, exit_code);
   cli::add_fit(app, exit_code);
   cli::add_flow(app, exit_code);
   cli::add_bench(app, exit_code);
+  cli::add_serve(app, exit_code);
   cli::add_data(app, exit_code);
   try {
     app.parse(argc, argv);

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
-#include <cmath>
 #include <iostream>
 #include <limits>
 
@@ -13,6 +12,7 @@
 #include "anesi/cli/training.h"
 #include "anesi/io/files.h"
 #include "anesi/io/input_file.h"
+#include "anesi/run/summary.h"
 
 namespace anesi::cli {
 namespace {
@@ -59,64 +59,18 @@ Variation variation_of(const RepeatFlags& flags) {
   return variation;
 }
 
-struct Summary {
-  std::vector<double> values;
-
-  double mean() const {
-    double sum = 0;
-    for (const auto value : values) sum += value;
-    return sum / static_cast<double>(values.size());
+// Shares are shown in per cent, everything else as it is.
+std::string table_of(const Summaries& summaries) {
+  std::string text;
+  for (const auto& [name, summary] : summaries.all()) {
+    const double scale = is_share(name) ? 100 : 1;
+    std::vector<std::string> cells;
+    for (const auto value : summary.values) cells.push_back(fmt::format("{:.2f}", scale * value));
+    text += fmt::format("{:<24}{:>9.2f} ± {:<6.2f} {}  ({})\n", name, scale * summary.mean(),
+                        scale * summary.deviation(), is_share(name) ? "%" : " ", fmt::join(cells, ", "));
   }
-  // Of the population that the runs are a sample of.
-  double deviation() const {
-    if (values.size() < 2) return 0;
-    double sum = 0;
-    for (const auto value : values) sum += (value - mean()) * (value - mean());
-    return std::sqrt(sum / static_cast<double>(values.size() - 1));
-  }
-};
-
-// Figures by name, those of nested objects as "outer.inner", in the order in which they first appear.
-class Summaries {
- public:
-  void add(const nlohmann::ordered_json& figures, const std::string& prefix = "") {
-    for (const auto& [key, value] : figures.items()) {
-      const auto name = prefix + key;
-      if (value.is_object()) add(value, name + ".");
-      if (!value.is_number()) continue;
-      auto place = std::find_if(all_.begin(), all_.end(), [&](const auto& entry) { return entry.first == name; });
-      if (place == all_.end()) place = all_.insert(place, {name, {}});
-      place->second.values.push_back(value.get<double>());
-    }
-  }
-
-  nlohmann::ordered_json to_json() const {
-    nlohmann::ordered_json json;
-    for (const auto& [name, summary] : all_) {
-      json[name] = {{"mean", summary.mean()}, {"std", summary.deviation()}, {"runs", summary.values}};
-    }
-    return json;
-  }
-
-  std::string table() const {
-    std::string text;
-    for (const auto& [name, summary] : all_) {
-      // Shares are shown in per cent, everything else as it is.
-      const bool share = name.find("seconds") == std::string::npos && name.find("ms_per") == std::string::npos &&
-                         name.find("nll") == std::string::npos && name.find("ece") == std::string::npos &&
-                         name.find("examples") == std::string::npos && name != "restarts";
-      const double scale = share ? 100 : 1;
-      std::vector<std::string> cells;
-      for (const auto value : summary.values) cells.push_back(fmt::format("{:.2f}", scale * value));
-      text += fmt::format("{:<24}{:>9.2f} ± {:<6.2f} {}  ({})\n", name, scale * summary.mean(),
-                          scale * summary.deviation(), share ? "%" : " ", fmt::join(cells, ", "));
-    }
-    return text;
-  }
-
- private:
-  std::vector<std::pair<std::string, Summary>> all_;
-};
+  return text;
+}
 
 std::unique_ptr<Configuration> configuration_of(const RepeatFlags& flags, const std::string& varied,
                                                 std::int64_t value) {
@@ -200,7 +154,7 @@ int repeat(const RepeatFlags& flags) {
   }
   std::cout << fmt::format("{} runs, {} = {}; saved in {}\n", variation.values.size(), variation.name,
                            fmt::join(variation.values, ", "), out.string())
-            << summaries.table();
+            << table_of(summaries);
   return 0;
 }
 

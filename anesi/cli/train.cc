@@ -1,15 +1,19 @@
 // anesi train: trains a task into a run directory.
 #include <fmt/format.h>
 
+#include <charconv>
 #include <iostream>
 
 #include "anesi/cli/command.h"
 #include "anesi/cli/numbers.h"
+#include "anesi/cli/page_process.h"
 #include "anesi/cli/progress_display.h"
 #include "anesi/cli/training.h"
 
 namespace anesi::cli {
 namespace {
+
+constexpr const char* kUsual = "usual";
 
 struct TrainFlags {
   CommonFlags common;
@@ -17,6 +21,7 @@ struct TrainFlags {
   std::vector<std::string> settings;
   std::int64_t seed = -1;
   bool all_options = false;
+  std::string serve;  // the port of the page, or kUsual; empty: there is none
 };
 
 std::unique_ptr<Configuration> configuration_of(const TrainFlags& flags) {
@@ -26,8 +31,22 @@ std::unique_ptr<Configuration> configuration_of(const TrainFlags& flags) {
   return configuration;
 }
 
+// Of the page; 0: the usual one.
+std::int64_t port_of(const TrainFlags& flags) {
+  if (flags.serve == kUsual) return 0;
+  constexpr int kLargest = 65535;
+  int port = 0;
+  const auto* const end = flags.serve.data() + flags.serve.size();
+  const auto [stop, failure] = std::from_chars(flags.serve.data(), end, port);
+  if (failure != std::errc() || stop != end || port < 1 || port > kLargest) {
+    throw UsageError(fmt::format("--serve={}: a port from 1 to {} is wanted", flags.serve, kLargest));
+  }
+  return port;
+}
+
 int train(const TrainFlags& flags) {
   outlast_readers();
+  if (!flags.serve.empty()) port_of(flags);  // before anything is made
   const auto context = flags.common.context();
   const bool resuming = !flags.resume.empty();
   if (resuming && (!flags.task.empty() || !flags.settings.empty() || !flags.preset.empty() || flags.seed >= 0 ||
@@ -61,12 +80,17 @@ int train(const TrainFlags& flags) {
                    : configuration->loss_entry().exact ? "exact inference"
                                                        : "a " + q.architecture + source));
   if (goes_on) note(fmt::format("going on after {:.1f} s of training", training.trainer().seconds()));
+  std::optional<PageProcess> page;
+  if (!flags.serve.empty()) page.emplace(directory, port_of(flags), flags.common.data);
   const auto trained = train_to_the_end(*run, training);
+  const bool page_shown = page.has_value();
+  page.reset();
   if (!trained) {
     note(fmt::format("interrupted; saved. Go on with: anesi train --resume {}{}", directory,
                      flags.common.data.empty() ? "" : " --data " + flags.common.data));
     return kInterrupted;
   }
+  if (page_shown) note("the page has ended with the training; see it again with: anesi serve " + directory);
   if (flags.common.json) {
     nlohmann::ordered_json json{{"task", configuration->task_name}, {"split", "test"}};
     json.update(trained->to_json());
@@ -78,8 +102,10 @@ int train(const TrainFlags& flags) {
   if (trained->unrefined) std::cout << "\nbefore refinement\n" << evaluation_table(*trained->unrefined, "test");
   std::cout << '\n' << evaluation_table(trained->evaluation, "test") << '\n';
   const auto predictor = training.predictor();
-  for (std::int64_t example = 0; example < std::min<std::int64_t>(3, data.test->size()); ++example) {
-    std::cout << describe_prediction(predictor, *task.presentation, *data.test, example) << '\n';
+  const Answers answers(predictor, *task.presentation, configuration->task_name);
+  std::int64_t index = 0;
+  for (const auto& judged : answers.judge(*data.test, 0, std::min<std::int64_t>(3, data.test->size()))) {
+    std::cout << describe_prediction(judged, *task.presentation, index++) << '\n';
   }
   std::cout << fmt::format("\ntrained in {}; saved in {}\n", duration_text(trained->seconds), directory);
   return 0;
@@ -124,6 +150,8 @@ void add_train(CLI::App& app, int& exit_code) {
   command->add_option("--seed", flags->seed, "decides every random draw (default 0)")->check(seed_number());
   command->add_option("--out", flags->out, "the run directory (default: runs/TASK-1, -2, …)");
   command->add_option("--resume", flags->resume, "go on with the run in this directory");
+  command->add_flag(fmt::format("--serve{{{}}}", kUsual), flags->serve,
+                    "show how it goes on a page, as `anesi serve` does; --serve=PORT says where");
   command->add_flag("--all-options", flags->all_options, "with --help: list the options that have no effect here too");
   flags->common.add_to(*command);
   command->footer([flags] { return option_list(*flags); });

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
 #include <csignal>
 
 #include "anesi/cli/crash.h"
 #include "anesi/cli/progress_display.h"
 #include "anesi/predict/renaming.h"
+#include "anesi/run/machine.h"
 
 namespace anesi::cli {
 namespace {
@@ -100,6 +102,7 @@ void outlast_readers() { std::signal(SIGPIPE, SIG_IGN); }
 std::optional<Trained> train_to_the_end(const Run& run, Training& training) {
   tell_of_crashes(run.directory());
   stop_when_asked();
+  const auto began = std::chrono::system_clock::now();
   bool finished = false;
   {
     RunObserver observer(run, training);
@@ -128,7 +131,11 @@ std::optional<Trained> train_to_the_end(const Run& run, Training& training) {
       if (!std::isnan(share)) trained.labels_right = share;
     }
   }
-  run.save_result(trained.to_json());
+  auto result = trained.to_json();
+  result["machine"] = this_machine();
+  result["began"] = time_text(began);
+  result["ended"] = time_text(std::chrono::system_clock::now());
+  run.save_result(result);
   return trained;
 }
 

@@ -22,9 +22,10 @@ struct Trained {
 // From now on a reader of the progress that leaves (`2>&1 | head`) does not end the program: training goes on.
 void outlast_readers();
 
-// Trains to the end, with progress on stderr, then saves and evaluates the model and writes the run's result. Empty
-// where it was interrupted; then the checkpoint is saved. From now on Ctrl-C, SIGTERM and a terminal that is closed ask
-// training to stop and save; a second Ctrl-C ends the program at once.
+// Trains to the end, with progress on stderr, then saves and evaluates the model and writes the run's result: the
+// figures, the machine, and when training began (or was resumed) and ended. Empty where it was interrupted; then the
+// checkpoint is saved. From now on Ctrl-C, SIGTERM and a terminal that is closed ask training to stop and save; a
+// second Ctrl-C ends the program at once.
 std::optional<Trained> train_to_the_end(const Run& run, Training& training);
 
 }  // namespace anesi::cli

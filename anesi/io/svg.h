@@ -6,11 +6,29 @@
 
 namespace anesi {
 
-// As the text of an SVG element.
+// As text, or in the quotes of an attribute, of SVG and HTML.
 inline std::string escaped_for_svg(std::string_view text) {
   std::string result;
   for (const char letter : text) {
-    result += letter == '<' ? "&lt;" : letter == '>' ? "&gt;" : letter == '&' ? "&amp;" : std::string(1, letter);
+    switch (letter) {
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '&':
+        result += "&amp;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      case '\'':
+        result += "&#39;";
+        break;
+      default:
+        result += letter;
+    }
   }
   return result;
 }

@@ -13,6 +13,7 @@
 #include "anesi/models/sample.h"
 #include "anesi/predict/predictor.h"
 #include "anesi/predict/renaming.h"
+#include "anesi/predict/right_outputs.h"
 
 namespace anesi {
 namespace {
@@ -41,13 +42,6 @@ double milliseconds_per_query(const Predictor& predictor, const Examples& data, 
   return *middle;
 }
 
-// Whether outputs are what was observed, or as good in the true world, bool [batch].
-torch::Tensor right_outputs(const Problem& problem, const Batch& batch, const torch::Tensor& outputs) {
-  const auto same = batch.observations.agree(outputs);
-  if (!batch.worlds.defined() || (batch.worlds == kUnset).any().item<bool>()) return same;
-  return same.logical_or(regret(problem, batch.worlds, outputs, batch.observations.given) == 0);
-}
-
 // The probability that q gives to its own decision. Where the labels only say whether one output holds, that is the
 // decision: for that output, or against it.
 torch::Tensor confidence(const Observations& seen, const torch::Tensor& predicted, const torch::Tensor& log_prob,
@@ -59,11 +53,33 @@ torch::Tensor confidence(const Observations& seen, const torch::Tensor& predicte
 
 }  // namespace
 
-double expected_calibration_error(const torch::Tensor& confidence, const torch::Tensor& right, std::int64_t bins) {
+std::vector<ReliabilityBin> reliability(const torch::Tensor& confidence, const torch::Tensor& right,
+                                        std::int64_t bins) {
+  const auto count = static_cast<double>(bins);
   const auto sure = confidence.to(torch::kFloat64), hits = right.to(torch::kFloat64);
-  const auto bin = (sure * static_cast<double>(bins)).floor().clamp(0, static_cast<double>(bins - 1)).to(torch::kInt64);
-  const auto gap = torch::zeros({bins}, torch::kFloat64).index_add(0, bin, sure - hits);  // summed in each bin
-  return gap.abs().sum().item<double>() / static_cast<double>(std::max<std::int64_t>(1, sure.numel()));
+  const auto bin = (sure * count).floor().clamp(0, count - 1).to(torch::kInt64);
+  const auto sum_of = [&](const torch::Tensor& values) {
+    return torch::zeros({bins}, torch::kFloat64).index_add(0, bin, values);
+  };
+  const auto examples = sum_of(torch::ones_like(sure)), believed = sum_of(sure), seen = sum_of(hits);
+  std::vector<ReliabilityBin> result;
+  for (std::int64_t place = 0; place < bins; ++place) {
+    const auto there = examples[place].item<double>(), among = std::max(1.0, there);
+    result.push_back({.low = static_cast<double>(place) / count,
+                      .high = static_cast<double>(place + 1) / count,
+                      .examples = static_cast<std::int64_t>(there),
+                      .confidence = believed[place].item<double>() / among,
+                      .right = seen[place].item<double>() / among});
+  }
+  return result;
+}
+
+double expected_calibration_error(const torch::Tensor& confidence, const torch::Tensor& right, std::int64_t bins) {
+  double apart = 0;
+  for (const auto& bin : reliability(confidence, right, bins)) {
+    apart += std::abs(bin.confidence - bin.right) * static_cast<double>(bin.examples);
+  }
+  return apart / static_cast<double>(std::max<std::int64_t>(1, confidence.numel()));
 }
 
 // Scores worlds, int64 [examples, variables], against labels that are worlds.
@@ -152,6 +168,7 @@ Evaluation Predictor::evaluate(const Examples& data, const EvaluateSettings& set
   result.neural = right.to(torch::kFloat64).mean().item<double>();
   result.nll = nll / examples;
   result.ece = expected_calibration_error(torch::cat(confidences), right);
+  if (settings.outcomes) result.outcomes = Evaluation::Outcomes{torch::cat(read), torch::cat(confidences), right};
   if (!q_learned()) result.neural = result.nll = result.ece = kNotKnown;
   if (explains) {
     result.sampled = data.size() * settings.explanations;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "anesi/answers/answers.h"
 #include "anesi/predict/saved_model.h"
 #include "anesi/run/configuration.h"
 
@@ -19,6 +20,8 @@ struct LoadedRun {
   Say say;
 
   const Presentation& presentation() const { return *task.presentation; }
+  // Refers to this.
+  Answers answers() const { return {predictor, presentation(), configuration->task_name}; }
   // The task's data, with a note through the context's `say` where they are not those of the training.
   Splits load_data() const;
 };

@@ -10,9 +10,9 @@
 
 #include "anesi/core/error.h"
 #include "anesi/io/input_file.h"
-#include "anesi/io/json_text.h"
 #include "anesi/io/safetensors.h"
 #include "anesi/run/option_changes.h"
+#include "anesi/run/run_record.h"
 
 namespace anesi {
 namespace {
@@ -48,8 +48,10 @@ Run Run::open(const std::filesystem::path& directory) {
   return Run(directory, std::move(lock));
 }
 
-std::unique_ptr<Configuration> Run::configuration() const {
-  const auto path = directory_ / "config.toml";
+std::unique_ptr<Configuration> Run::configuration() const { return run_configuration(directory_); }
+
+std::unique_ptr<Configuration> run_configuration(const std::filesystem::path& directory) {
+  const auto path = directory / "config.toml";
   return Configuration::from_toml(read_file(path, kLargestSettings), path.string());
 }
 
@@ -60,8 +62,10 @@ void Run::save_found(const Training& training) const {
   }
 }
 
-std::optional<Training::Found> Run::found() const {
-  const auto path = directory_ / "found.safetensors";
+std::optional<Training::Found> Run::found() const { return found_in_run(directory_); }
+
+std::optional<Training::Found> found_in_run(const std::filesystem::path& directory) {
+  const auto path = directory / "found.safetensors";
   if (!std::filesystem::exists(path)) return std::nullopt;
   auto [facts, words] = read_safetensors(path);
   return Training::Found{std::move(facts), words["architecture"], words["reason"]};
@@ -119,12 +123,10 @@ void Run::cut_logs(const std::map<std::string, std::string>& words) const {
   }
 }
 
-bool Run::load_checkpoint(Training& training) const {
-  const auto path = directory_ / kCheckpoint / "state.safetensors";
-  if (!std::filesystem::exists(path)) {
-    cut_logs({{"log", "0"}, {"table", "0"}});
-    return false;
-  }
+namespace {
+
+// Puts a checkpoint's state into the training, and returns its words.
+std::map<std::string, std::string> take_checkpoint(const std::filesystem::path& path, Training& training) {
   try {
     auto [state, words] = read_safetensors(path);
     const auto data = state.extract("data");
@@ -133,7 +135,7 @@ bool Run::load_checkpoint(Training& training) const {
       throw Error("the data are not those that the run was started on; give the same --data");
     }
     training.trainer().load_state(state);
-    cut_logs(words);
+    return words;
   } catch (const Error& error) {
     const std::string what = error.what();
     throw Error(what.find(path.string()) != std::string::npos ? what : fmt::format("{}: {}", path.string(), what));
@@ -145,6 +147,31 @@ bool Run::load_checkpoint(Training& training) const {
                     "the file is damaged, or another version wrote it",
                     path.string()));
   }
+}
+
+}  // namespace
+
+bool Run::load_checkpoint(Training& training) const {
+  const auto path = directory_ / kCheckpoint / "state.safetensors";
+  if (!std::filesystem::exists(path)) {
+    cut_logs({{"log", "0"}, {"table", "0"}});
+    return false;
+  }
+  const auto words = take_checkpoint(path, training);
+  try {
+    cut_logs(words);
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    throw Error(what.find(directory_.string()) != std::string::npos ? what
+                                                                    : fmt::format("{}: {}", path.string(), what));
+  }
+  return true;
+}
+
+bool load_checkpoint_of(const std::filesystem::path& directory, Training& training) {
+  const auto path = directory / kCheckpoint / "state.safetensors";
+  if (!std::filesystem::exists(path)) return false;
+  take_checkpoint(path, training);
   return true;
 }
 
@@ -152,13 +179,7 @@ void Run::save_result(const nlohmann::ordered_json& figures) const {
   write_file_atomically(directory_ / "result.json", figures.dump(2) + "\n");
 }
 
-std::optional<nlohmann::ordered_json> Run::result() const {
-  const auto path = directory_ / "result.json";
-  if (!std::filesystem::exists(path)) return std::nullopt;
-  auto figures = parse_json<nlohmann::ordered_json>(read_file(path, kLargestJson), path);
-  if (!figures.is_object()) throw Error(fmt::format("{}: no figures in it; the file is damaged", path.string()));
-  return figures;
-}
+std::optional<nlohmann::ordered_json> Run::result() const { return read_result(directory_); }
 
 void Run::log(const Progress& progress, const std::optional<Evaluation>& evaluation) const {
   nlohmann::ordered_json line;

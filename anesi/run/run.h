@@ -60,6 +60,14 @@ class Run {
   DirectoryLock lock_;
 };
 
+// For those who only look at a run, which another process may be training: nothing is locked, removed or written.
+std::unique_ptr<Configuration> run_configuration(const std::filesystem::path& directory);
+// What was found out about c; nothing where it was not asked.
+std::optional<Training::Found> found_in_run(const std::filesystem::path& directory);
+// The training as it was when the checkpoint was saved. False where there is none. Throws Error as
+// Run::load_checkpoint does.
+bool load_checkpoint_of(const std::filesystem::path& directory, Training& training);
+
 // Makes runs/NAME-1, runs/NAME-2, … : the first that does not exist.
 std::filesystem::path fresh_run_directory(const std::string& name);
 

@@ -36,6 +36,11 @@ class Presentation {
   // A world laid out for reading, on several lines. Default: as world() writes it.
   virtual std::string layout(Values world) const { return this->world(world); }
 
+  // How many world variables stand side by side where a world is drawn, and the side of the blocks that a grid of them
+  // is divided into. Default, 0: as many as fit, no blocks.
+  virtual std::int64_t columns() const { return 0; }
+  virtual std::int64_t block() const { return 0; }
+
   // What variables are called, and their values. Default: "variable 7" and "output 7", counted from 1, and the value.
   virtual std::string variable(std::int64_t variable) const;
   virtual std::string output_variable(std::int64_t variable) const;

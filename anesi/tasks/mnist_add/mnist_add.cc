@@ -132,6 +132,7 @@ class SumsOnPaper final : public Presentation {
     return digits_of(world.subspan(0, digits_)) + " + " + digits_of(world.subspan(digits_));
   }
   std::string output(Values output) const override { return number_of(output); }
+  std::int64_t columns() const override { return static_cast<std::int64_t>(digits_); }
   std::vector<std::int64_t> read_output(const std::string& text) const override {
     const auto width = digits_ + 1;
     if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos || text.size() > width) {

@@ -161,6 +161,8 @@ class PuzzlesOnPaper final : public Presentation {
   std::string world(Values world) const override { return rows_of(world, size_); }
   std::string output(Values output) const override { return validity(output); }
   std::string layout(Values world) const override { return grid_of(world, size_); }
+  std::int64_t columns() const override { return size_; }
+  std::int64_t block() const override { return block_side(size_); }
   std::string variable(std::int64_t cell) const override { return cell_name(cell, size_); }
   std::string output_variable(std::int64_t pair) const override {
     const auto& [first, second] = sudoku_->pairs()[static_cast<std::size_t>(pair)];

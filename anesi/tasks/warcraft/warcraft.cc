@@ -133,6 +133,7 @@ class MapsOnPaper final : public Presentation {
     return kNames.at(static_cast<std::size_t>(value));
   }
   std::string output(Values output) const override { return show_path(output); }
+  std::int64_t columns() const override { return walk_.side; }
   std::string variable(std::int64_t cell) const override {
     return fmt::format("row {} column {}", cell / walk_.side + 1, cell % walk_.side + 1);
   }

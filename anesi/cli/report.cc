@@ -1,0 +1,52 @@
+// anesi report: one file that tells all of a run, or of several.
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "anesi/cli/command.h"
+#include "anesi/io/files.h"
+#include "anesi/io/thousands.h"
+#include "anesi/report/report_html.h"
+#include "anesi/run/run_record.h"
+
+namespace anesi::cli {
+namespace {
+
+struct ReportFlags {
+  CommonFlags common;
+  std::vector<std::string> runs;
+  std::string out;
+};
+
+void write_report(const ReportFlags& flags) {
+  const auto report = make_report(run_directories(flags.runs), flags.common.context());
+  if (!flags.common.json || !flags.out.empty()) {
+    const auto html = report_html(report);
+    const auto path = flags.out.empty() ? std::string("report.html") : flags.out;
+    write_file_atomically(path, html);
+    const auto runs = report.figures["runs"].size();
+    note(fmt::format("{} run{}, {} bytes: {}", runs, runs == 1 ? "" : "s", thousands(html.size()), path));
+  }
+  if (flags.common.json) print_json(report.figures);
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, int&) {
+  auto* command = app.add_subcommand("report", "one HTML file of a run, or of several beside each other");
+  auto flags = std::make_shared<ReportFlags>();
+  command->add_option("RUN", flags->runs, "run directories, or folders of runs as `anesi repeat` leaves them")
+      ->required();
+  command->add_option("--out", flags->out, "the file to write (default report.html; with --json none)");
+  flags->common.add_to(*command);
+  command->footer(
+      "The file needs nothing else and can be sent: what was trained and how, curves, reliability, confusion, "
+      "distance\n"
+      "from exact inference, what discovery found, and the most confident mistakes with their pictures.\n"
+      "Runs are only read; one that is still training is told of without its model.\n"
+      "Examples:\n  anesi report runs/four --out four.html\n  anesi report runs/mnist-add-repeat-1\n"
+      "  anesi report runs/four runs/fifteen --json");
+  command->callback([flags] { write_report(*flags); });
+}
+
+}  // namespace anesi::cli

@@ -1,0 +1,17 @@
+// Which outputs count as right.
+#pragma once
+
+#include "anesi/core/examples.h"
+#include "anesi/core/score.h"
+
+namespace anesi {
+
+// Whether outputs are what was observed, or do as well in the true world where that is known (another path that is as
+// cheap), bool [batch].
+inline torch::Tensor right_outputs(const Problem& problem, const Batch& batch, const torch::Tensor& outputs) {
+  const auto same = batch.observations.agree(outputs);
+  if (!batch.worlds.defined() || (batch.worlds == kUnset).any().item<bool>()) return same;
+  return same.logical_or(regret(problem, batch.worlds, outputs, batch.observations.given) == 0);
+}
+
+}  // namespace anesi
