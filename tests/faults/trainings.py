@@ -67,8 +67,9 @@ def one_line(ended):
 
 
 def without_times(figures):
+    times = ("seconds", "ms_per_query", "began", "ended")
     if isinstance(figures, dict):
-        return {key: without_times(value) for key, value in figures.items() if key not in ("seconds", "ms_per_query")}
+        return {key: without_times(value) for key, value in figures.items() if key not in times}
     return figures
 
 
