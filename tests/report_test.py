@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import unittest
 
-from program import TINY, ProgramTest
+from program import TESTS, TINY, ProgramTest, write_digits
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 VOID = {"meta", "img", "br", "link", "input", "hr"}
@@ -215,11 +215,48 @@ class Report(ProgramTest):
     def test_other_data_are_told_apart(self):
         other = self.folder / "other"
         if not other.exists():
-            from program import write_digits
             write_digits(other, train=140, test=60)
         page = self.report(self.run_directory, data=other)
         self.assertIs(page.json["runs"][0]["data"]["same"], False)
         self.assertIn("are not those of the training", "".join(page.text))
+
+    def check_no_place(self, page, *names):
+        """Neither the folder that all is in nor these names are in the report, nor in what --json prints."""
+        printed = self.call("report", self.folder / "sent" / page.json["runs"][0]["name"], "--json").stdout
+        for text in ((self.folder / "report.html").read_text(), printed):
+            for name in (str(self.folder), self.folder.name, *names):
+                self.assertNotIn(name, text)
+
+    def test_no_place_of_this_machine_is_told(self):
+        run, data = self.folder / "sent" / "four", self.folder / "some-data" / "my-own"
+        data.parent.mkdir()
+        write_digits(data)
+        result = self.call("train", "mnist-add", *TINY, "--data", data, "--out", run)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        page = self.report(run, data=data)
+        told = page.json["runs"][0]
+        self.assertEqual((told["directory"], told["data"]["origin"], told["data"]["found"]), ("four", "MNIST", "MNIST"))
+        self.check_no_place(page, "sent/", "some-data", "my-own")
+        shutil.rmtree(data)
+        page = self.report(run, data=data)
+        self.assertIn("data", page.json["runs"][0]["left_out"])
+        self.check_no_place(page, "sent/", "some-data")
+
+    def test_files_that_options_name_are_told_by_their_last_name(self):
+        run, rules = self.folder / "sent" / "meals", self.folder / "my rules" / "meal.cnf"
+        rules.parent.mkdir()
+        shutil.copy(TESTS.parent / "examples" / "meal.cnf", rules)
+        result = self.call("train", "cnf", "--set", f"task.knowledge={rules}", "--set", "train.epochs=1", "--out", run)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        page = self.report(run)
+        told = page.json["runs"][0]
+        self.assertEqual(told["options"]["task.knowledge"], "meal.cnf")
+        self.assertNotIn("check", told["left_out"])
+        self.check_no_place(page, "my rules")
+        rules.unlink()
+        page = self.report(run)
+        self.assertIn("meal.cnf", page.json["runs"][0]["left_out"]["model"])
+        self.check_no_place(page, "my rules")
 
     def test_misuse_is_one_line(self):
         self.refused(2, "neither a run", "report", self.folder / "digits")

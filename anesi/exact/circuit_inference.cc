@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <random>
 #include <string>
 
@@ -135,20 +136,45 @@ class CircuitInference : public ExactInference {
   }
 
   double measure_log_prob(const Row& row, double* gradient) const {
-    if (row.wants == Wants::kAnything) return 0;
+    if (row.wants != Wants::kModel) return measure_others(row, gradient);
     const auto total = row.formula.circuit.log_count(row.weights);
-    const auto result = row.wants == Wants::kModel ? total : log_of_rest(total);
-    if (gradient == nullptr || total == kNever || result == kNever) return result;  // no direction leads out
+    if (gradient == nullptr || total == kNever) return total;  // no direction leads out
     const auto weights = without_zeros(row, total);
     Circuit::Weights derivative;
     row.formula.circuit.log_count(weights, derivative);
     for_each_literal([&](std::int64_t variable, std::int64_t value, std::size_t place) {
       // In logarithms, for both may be far from one.
-      const auto log_slope = std::log(derivative[place]) - weights[place];
-      // Where the others are normalised, all worlds with this value add up to one.
-      const auto slope =
-          row.wants == Wants::kModel ? std::exp(log_slope) : (1 - std::exp(log_slope + total)) * std::exp(-result);
-      gradient[variable * row.belief.width + value] = slope;
+      gradient[variable * row.belief.width + value] = std::exp(std::log(derivative[place]) - weights[place]);
+    });
+    return total;
+  }
+
+  // Of all worlds, or of those that violate the constraint: what models leave of all worlds. All worlds do not add up
+  // to one, but nearly, where beliefs come as 32-bit numbers; violations may be rarer than what is missing.
+  double measure_others(const Row& row, double* gradient) const {
+    std::vector<double> log_sums;  // of each variable's beliefs
+    for (std::int64_t variable = 0; variable < worlds_.variables(); ++variable) {
+      double sum = 0;
+      for (std::int64_t value = 0; value < worlds_.domain(variable); ++value) sum += row.belief(variable, value);
+      log_sums.push_back(std::log(sum));
+    }
+    const auto all = std::accumulate(log_sums.begin(), log_sums.end(), 0.0);
+    if (all == kNever) return kNever;
+    const auto& circuit = row.formula.circuit;
+    const bool violates = row.wants == Wants::kViolation;
+    const auto models = violates ? circuit.log_count(row.weights) : kNever;
+    const auto result = all + log_of_rest(models - all);
+    if (gradient == nullptr || result == kNever) return result;
+    const auto weights = without_zeros(row, models == kNever ? 0 : models);
+    Circuit::Weights derivative;
+    const auto nearly_models = circuit.log_count(weights, derivative);
+    for_each_literal([&](std::int64_t variable, std::int64_t value, std::size_t place) {
+      // Worlds with this value, as far as the other variables weigh them, and the models among them.
+      const auto with_value = all - log_sums[static_cast<std::size_t>(variable)];
+      const auto models_with_value = violates ? std::log(derivative[place]) - weights[place] + nearly_models : kNever;
+      // Rounding may leave more models than worlds: none of them violates.
+      const auto share = -std::expm1(std::min(0.0, models_with_value - with_value));
+      gradient[variable * row.belief.width + value] = share * std::exp(with_value - result);
     });
     return result;
   }

@@ -7,10 +7,12 @@
 #include "anesi/core/asked_output.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/core/rows.h"
 #include "anesi/core/seeded.h"
 #include "anesi/exact/circuit_inference.h"
 #include "anesi/exact/enumerate.h"
 #include "anesi/exact/exact_model.h"
+#include "anesi/models/sample.h"
 #include "anesi/pruners/sat_pruner.h"
 #include "anesi/testing/random.h"
 
@@ -49,6 +51,44 @@ TEST_P(Constraints, AreCountedAsEnumerationDoes) {
     EXPECT_TRUE(torch::equal(problem_->apply(best.worlds), outputs));
     EXPECT_TRUE(torch::equal(problem_->apply(circuit_->sample(beliefs_, outputs, seeded(1))), outputs));
   }
+}
+
+// As perception believes: 32-bit numbers, which sum to one only nearly, and all but certain of worlds that satisfy.
+torch::Tensor sure_beliefs(const Problem& problem, const ExactInference& exact, double nats) {
+  const auto worlds =
+      exact.sample(uniform_beliefs(200, problem.worlds()), torch::ones({200, 1}, torch::kInt64), seeded(2));
+  const auto surely = certain_beliefs(worlds, problem.worlds());
+  const auto logits = nats * surely + torch::rand(surely.sizes(), seeded(3));
+  const auto possible = uniform_beliefs(200, problem.worlds()) > 0;  // domains differ
+  return logits.masked_fill(possible.logical_not(), -INFINITY).to(torch::kFloat32).softmax(2);
+}
+
+TEST_P(Constraints, RareViolationsAreCountedAsEnumerationDoes) {
+  const auto beliefs = sure_beliefs(*problem_, *circuit_, /*nats=*/9);
+  const auto violated = torch::zeros({200, 1}, torch::kInt64);
+  EXPECT_TRUE(torch::allclose(circuit_->log_prob(beliefs, violated), truth_->log_prob(beliefs, violated)));
+  EXPECT_TRUE(
+      torch::allclose(circuit_->marginals(beliefs, violated), truth_->marginals(beliefs, violated), 1e-5, 1e-6));
+}
+
+TEST_P(Constraints, RareViolationsAreDrawnUnderThePruner) {
+  const auto beliefs = sure_beliefs(*problem_, *circuit_, /*nats=*/14);
+  const auto violated = torch::zeros({200, 1}, torch::kInt64);
+  const auto q = make_exact_model(*problem_, {.method = ExactMethod::kCircuit});
+  const SymbolicPruning pruning(problem_->facts().share<Pruner>());
+  const auto drawn = sample(*q.explanation, {beliefs, violated}, seeded(4), &pruning);
+  EXPECT_TRUE(torch::equal(problem_->apply(drawn.values), violated));
+  EXPECT_FALSE(drawn.log_prob.isnan().any().item<bool>());
+}
+
+TEST_P(Constraints, LeaveBeliefsAsTheyAreWhereTheySayNothing) {
+  // Nothing is asked of the first ten; the others are certain of a violation whatever else holds.
+  auto outputs = torch::zeros({20, 1}, torch::kInt64);
+  outputs.slice(0, 0, 10).fill_(kUnset);
+  const auto last = tensor_of(problem_->worlds().domains()).slice(0, 0, 2) - 1;
+  beliefs_.slice(0, 10).slice(1, 0, 2).copy_(torch::one_hot(last, beliefs_.size(2)));
+  ASSERT_LT(circuit_->log_prob(beliefs_, outputs).abs().max().item<double>(), 1e-12);
+  EXPECT_TRUE(torch::allclose(circuit_->marginals(beliefs_, outputs), truth_->marginals(beliefs_, outputs)));
 }
 
 TEST_P(Constraints, HaveTheEntropyOfTheirWorlds) {

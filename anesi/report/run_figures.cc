@@ -14,6 +14,7 @@
 #include "anesi/exact/found_facts.h"
 #include "anesi/io/own_words.h"
 #include "anesi/io/safetensors.h"
+#include "anesi/io/without_folders.h"
 #include "anesi/models/output_tables.h"
 #include "anesi/predict/renaming.h"
 #include "anesi/run/load_run.h"
@@ -249,13 +250,14 @@ class ModelFigures {
                                 {"worlds", problem.worlds().variables()},
                                 {"outputs", problem.outputs().variables()},
                                 {"weights_sha256", saved.checksum}};
-    result_.figures["data"] = {{"origin", saved.trained_on}, {"fingerprint", saved.data_fingerprint}};
+    result_.figures["data"] = {{"origin", origin_without_folder(saved.trained_on)},
+                               {"fingerprint", saved.data_fingerprint}};
   }
 
   void add_figures_of_data(const LoadedRun& run) {
     const auto data = run.load_data();
     auto& figures = result_.figures;
-    figures["data"]["found"] = data.origin;
+    figures["data"]["found"] = origin_without_folder(data.origin);
     figures["data"]["same"] = run.saved.data_fingerprint.empty() || run.saved.data_fingerprint == fingerprint(data);
     for (const auto& [name, split] :
          {std::pair{"train", data.train}, std::pair{"validation", data.validation}, std::pair{"test", data.test}}) {
@@ -296,7 +298,7 @@ RunFigures figures_of(const RunRecord& record, const TaskContext& context, const
   auto& figures = result.figures;
   const auto& configuration = *record.configuration;
   figures = {{"name", record.name()},
-             {"directory", record.directory.string()},
+             {"directory", record.name()},
              {"task", configuration.task_name},
              {"summary", tasks().find(configuration.task_name).summary},
              {"preset", configuration.preset},
@@ -379,6 +381,8 @@ Report make_report(const std::vector<std::filesystem::path>& runs, const TaskCon
     report.figures["mistakes"].push_back(std::move(figures));
     report.pictures.push_back(std::move(picture));
   }
+  // It is made to be sent: options and reasons may name files of this machine.
+  report.figures = without_folders(std::move(report.figures));
   return report;
 }
 

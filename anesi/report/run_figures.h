@@ -3,7 +3,8 @@
 // What the run's directory does not tell is computed from the saved model on the test split: how far its confidences
 // can be trusted, which values it takes for which, how far q is from exact inference, and where it is surely wrong.
 // Where something does not apply, or the data are not there, the figures say why in a sentence (`left_out`) and the
-// rest goes on. Directories are only read: a run that is still training can be reported too.
+// rest goes on. Directories are only read: a run that is still training can be reported too. Since reports are sent,
+// nothing in them says where on this machine something is: of a path only its last name is told.
 #pragma once
 
 #include <cstdint>

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "anesi/core/asked_output.h"
 #include "anesi/core/build.h"
 #include "anesi/core/rows.h"
 #include "anesi/io/own_words.h"
+#include "anesi/io/without_folders.h"
 #include "anesi/models/grid_walk.h"
 #include "anesi/models/variable_pairs.h"
 #include "anesi/report/training_charts.h"
@@ -22,26 +22,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kSwatches = 8;               // of each value
 constexpr std::int64_t kLookedAtForSwatches = 128;  // examples
-
-// A place of this machine in a text, "MNIST from /home/me/mnist", becomes the last of its names, "MNIST from mnist".
-std::string without_folders(const std::string& text) {
-  for (auto begin = text.find('/'); begin != std::string::npos; begin = text.find('/', begin + 1)) {
-    if (begin > 0 && std::isalnum(static_cast<unsigned char>(text[begin - 1])) != 0) continue;  // "and/or"
-    const auto end = std::min(text.find(", in ", begin), text.size());
-    const auto last = text.rfind('/', end);
-    return text.substr(0, begin) + without_folders(text.substr(last + 1));
-  }
-  return text;
-}
-
-// All texts in it.
-Json without_folders(Json json) {
-  if (json.is_string()) return without_folders(json.get<std::string>());
-  if (json.is_structured()) {
-    for (auto& each : json) each = without_folders(std::move(each));
-  }
-  return json;
-}
 
 // What values of each variable are called: one list where that is the same for all.
 template <typename Name>
@@ -191,7 +171,7 @@ Json Api::of(const AskRun&) const {
   for (const auto* const name : {"train", "validation", "test"}) {
     if (const auto* const split = model->split(name)) json["splits"][name] = split->size();
   }
-  json["origin"] = without_folders(data.origin);
+  json["origin"] = origin_without_folder(data.origin);
   json["result"] = without_folders(run_.result());
   return json;
 }
@@ -295,8 +275,7 @@ Json Api::of(const AskReport&) const {
   auto figures = run_.report();
   if (figures.is_null()) throw Refusal(503, "the report is being made; try again");
   if (figures.is_string()) throw Error(figures.get<std::string>());
-  for (auto& run : figures["runs"]) run["directory"] = run_.name();
-  return without_folders(std::move(figures));
+  return figures;
 }
 
 Json Api::json(const Question& question) const {
