@@ -121,7 +121,7 @@ TEST(Dimacs, SaysWhatIsWrongAndWhere) {
       {"p cnf 2 1\n1\n%\n0\n", "file:2: the clause that begins here has no 0 at its end"},
       {"p cnf 2 1\n1 x 0\n", "file:2: a literal should be a number, not 'x'"},
       {"p cnf 2 1\n1 2.5 0\n", "file:2: a literal should be a number, not '2.5'"},
-      {"p cnf 2 1\n1 \x01\x9b[2J 0\n", "file:2: a literal should be a number, not '??[2J'"},
+      {"p cnf 2 1\n1 \x01\x9b[2J 0\n", "file:2: a literal should be a number, not '\\x01\\x9b[2J'"},
       {"p cnf 2 0\nc p show 1 3 0\n", "file:2: there is no variable 3 among 2 to show"},
       {"c p show -1 0\np cnf 2 0\n", "file:1: there is no variable -1 among 2 to show"},
       {"p cnf 2 0\nc p show 1 2\n", "file:2: the line ends where a literal should be"},
