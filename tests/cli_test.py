@@ -242,7 +242,7 @@ class CommandLine(ProgramTest):
         self.refused(2, "subcommand", )
 
     def test_version_says_what_is_compiled_in(self):
-        self.assertRegex(self.call("--version").stdout, r"^anesi \d+\.\d+\.\d+ \(libtorch .*CaDiCaL.*libsdd\)\n$")
+        self.assertRegex(self.call("--version").stdout, r"^anesi \d+\.\d+\.\d+ \(libtorch .*CaDiCaL.*libsdd.*cpp-httplib\)\n$")
 
     def test_help_has_examples(self):
         for command in ("tasks", "train", "repeat", "eval", "predict", "explain", "check", "discover", "flow", "bench", "data"):

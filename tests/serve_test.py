@@ -284,6 +284,28 @@ class Serve(ProgramTest):
         with concurrent.futures.ThreadPoolExecutor(30) as pool:
             self.assertEqual(set(pool.map(client, range(30))), {200})
 
+    def test_what_follows_a_request_that_cannot_be_read_is_no_request(self):
+        served = self.served
+        body = b'{"input": {"index": 3}}'
+        inner = (f"POST /api/predict HTTP/1.1\r\nHost: {HOST}:{served.port}\r\nContent-Type: application/json\r\n"
+                 f"Content-Length: {len(body)}\r\n\r\n").encode() + body
+        for first in ["POST /" + 9000 * "a" + " HTTP/1.1", "FOO / HTTP/1.1", "POST / HTTP/2.0"]:
+            head = (f"{first}\r\nHost: {HOST}:{served.port}\r\nOrigin: http://evil.example\r\nContent-Type: text/plain\r\n"
+                    f"Content-Length: {len(inner)}\r\n\r\n").encode()
+            with socket.create_connection((HOST, served.port), timeout=20) as connection:
+                connection.sendall(head + inner)
+                answered = b""
+                while piece := connection.recv(65536):
+                    answered += piece
+            self.assertNotIn(b"HTTP/1.1 200", answered, first[:20])
+            self.assertEqual(answered.count(b"HTTP/1.1 "), 1, first[:20])
+
+    def test_flags_that_make_no_sense_are_refused(self):
+        for flags in (["--host", ""], ["--token", 300 * "a"], ["--page", "nowhere"]):
+            result = self.call("serve", SAVED / "transducer", "--port", "0", *flags)
+            self.assertEqual(result.returncode, 2, flags)
+            self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+
     def test_weights_are_the_same_with_a_page(self):
         alone, watched = self.folder / "alone", self.folder / "watched"
         train = ("train", "mnist-add", *TINY, "--set", "train.epochs=400")

@@ -102,6 +102,9 @@ class Answers {
 
  private:
   std::vector<std::int64_t> asked_output(const AskedFor& asked) const;
+  // The explanation of an input whose known variables were made certain (with_known). Throws Error where no world that
+  // was found agrees with them.
+  Explanation explain_known(const AskedInput& certain, const ConditionQuestion& question, std::int64_t top) const;
   // The input with what is known made certain.
   AskedInput with_known(const AskedInput& input, const std::map<std::int64_t, std::int64_t>& known) const;
   Answer tell_predictions(const Predictions& predicted) const;

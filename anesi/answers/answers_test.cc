@@ -92,6 +92,30 @@ TEST_F(AnswersOfSums, RolloutsTellWhatWasOnOffer) {
   EXPECT_EQ(steps[2]["values"].size(), 3U);
 }
 
+TEST_F(AnswersOfSums, BeliefsAreThoseOfTheWorldsThatExplain) {
+  // 2 + 2 alone gives 11 in base three, however unlikely it is.
+  const auto json = answers_.condition(input_, {.output = Row{1, 1}, .top = 3});
+  for (const auto variable : {0, 1}) EXPECT_NEAR(json["beliefs"][variable][2].get<double>(), 1, 1e-9);
+}
+
+TEST_F(AnswersOfSums, WhatContradictsItselfHasNoAnswer) {
+  const ConditionQuestion question{.known = {{0, 0}}, .output = Row{1, 1}};
+  for (const auto& message : {toys::message_of([&] { answers_.condition(input_, question); }),
+                              toys::message_of([&] { answers_.rollout(input_, question); })}) {
+    EXPECT_TRUE(message.starts_with("no world found that gives")) << message;
+  }
+}
+
+// Outputs may be named as they are shown.
+TEST_F(AnswersOfSums, OutputsAreFoundByTheirText) {
+  class Spoken final : public Presentation {
+    std::string output(Values output) const override { return output[0] == 1 && output[1] == 0 ? "three" : "other"; }
+  };
+  const Spoken spoken;
+  const Answers answers(predictor_, spoken, "sums");
+  EXPECT_EQ(answers.explain(input_, {.output = "three"}).output, Row({1, 0}));
+}
+
 TEST_F(AnswersOfSums, NonsenseIsRefused) {
   const auto refused = [&](const ConditionQuestion& question) {
     return toys::message_of([&] { answers_.condition(input_, question); });

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "anesi/answers/answers.h"
+#include "anesi/core/asked_output.h"
 #include "anesi/core/error.h"
 #include "anesi/core/rows.h"
 #include "anesi/models/grid_walk.h"
@@ -26,14 +27,36 @@ std::string complaint_about(const std::vector<std::int64_t>& output, const Probl
   return fmt::format("variable {} is {}; its values are 0 to {}", end, kNone, outputs.domain(end) - 1);
 }
 
+// An output that is shown as this text, where there are few enough to try all.
+std::optional<std::vector<std::int64_t>> output_shown_as(const std::string& text, const Problem& problem,
+                                                         const Presentation& shown) {
+  constexpr double kMost = 10000;
+  const auto* const asked = problem.facts().find<AskedOutput>();
+  if (asked != nullptr && shown.output(asked->output) == text) return asked->output;
+  std::optional<std::vector<std::int64_t>> found;
+  if (text.empty() || problem.outputs().points() > kMost) return found;
+  problem.outputs().for_each_point([&](Values point) {
+    if (!found && shown.output(point) == text) found.emplace(point.begin(), point.end());
+  });
+  return found;
+}
+
 }  // namespace
 
 std::vector<std::int64_t> Answers::asked_output(const AskedFor& asked) const {
-  const bool written = std::holds_alternative<std::string>(asked);
-  const auto output =
-      written ? shown_.read_output(std::get<std::string>(asked)) : std::get<std::vector<std::int64_t>>(asked);
+  std::vector<std::int64_t> output;
+  std::string name = "output";
+  if (const auto* const text = std::get_if<std::string>(&asked)) {
+    constexpr std::size_t kLongest = 1000;
+    if (text->size() > kLongest) throw UsageError("output: that is too long for one");
+    if (!text->empty()) name += " " + *text;
+    auto shown = output_shown_as(*text, predictor_.problem(), shown_);
+    output = shown ? *std::move(shown) : shown_.read_output(*text);
+  } else {
+    output = std::get<std::vector<std::int64_t>>(asked);
+  }
   if (const auto complaint = complaint_about(output, predictor_.problem()); !complaint.empty()) {
-    throw UsageError(fmt::format("output{}: {}", written ? " " + std::get<std::string>(asked) : "", complaint));
+    throw UsageError(fmt::format("{}: {}", name, complaint));
   }
   if (!predictor_.possible(output)) {
     throw Error(fmt::format("no world gives this output: {}", shown_.output(output)));

@@ -26,6 +26,26 @@ std::vector<std::int64_t> cells_of(const GridWalk& walk, Values path, const torc
   return cells;
 }
 
+// Beliefs of each variable from the worlds that explain an output, [worlds, domain], where those are nearly all there
+// are; else undefined. A learned q that finds an output next to impossible knows little of what stands behind it; the
+// pruner knows which worlds do.
+torch::Tensor beliefs_of_worlds(const Explanation& explanation, const Space& worlds) {
+  constexpr double kNearlyAll = 0.999;
+  if (explanation.by != ExplainedBy::kModel) return {};
+  double total = 0;
+  for (const auto& explained : explanation.worlds) total += explained.satisfied ? explained.probability : 0;
+  if (total < kNearlyAll) return {};
+  auto beliefs = torch::zeros({worlds.variables(), worlds.largest_domain()}, torch::kFloat64);
+  auto shares = beliefs.accessor<double, 2>();
+  for (const auto& explained : explanation.worlds) {
+    if (!explained.satisfied) continue;
+    for (std::int64_t variable = 0; variable < worlds.variables(); ++variable) {
+      shares[variable][explained.world[static_cast<std::size_t>(variable)]] += explained.probability / total;
+    }
+  }
+  return beliefs;
+}
+
 }  // namespace
 
 AskedInput Answers::input(torch::Tensor inputs, std::optional<Observations> label, torch::Tensor given) const {
@@ -93,6 +113,21 @@ nlohmann::ordered_json Answers::explanation_json(const AskedInput& input, const 
   return json;
 }
 
+Explanation Answers::explain_known(const AskedInput& certain, const ConditionQuestion& question,
+                                   std::int64_t top) const {
+  auto explanation = explain(certain, {.output = question.output, .top = top});
+  // A network's q may leave next to nothing to worlds that contradict what is known.
+  std::erase_if(explanation.worlds, [&](const ExplainedWorld& explained) {
+    return std::ranges::any_of(question.known, [&](const auto& known) {
+      return explained.world[static_cast<std::size_t>(known.first)] != known.second;
+    });
+  });
+  if (explanation.by == ExplainedBy::kModel && explanation.worlds.empty()) {
+    throw Error(fmt::format("no world found that gives {} with what is known", shown_.output(explanation.output)));
+  }
+  return explanation;
+}
+
 nlohmann::ordered_json Answers::condition(const AskedInput& input, const ConditionQuestion& question) const {
   const auto certain = with_known(input, question.known);
   // What is known of the world is in the beliefs already; how likely it was, in those of the input.
@@ -110,15 +145,14 @@ nlohmann::ordered_json Answers::condition(const AskedInput& input, const Conditi
   nlohmann::ordered_json json{{"beliefs", beliefs_json(conditioned.beliefs[0])},
                               {"log_prob", conditioned.log_prob.item<double>()},
                               {"prediction", std::move(prediction.json)}};
-  ExplainQuestion why{.top = question.top};
-  if (output) why.output = *output;
-  auto explanation = explain(certain, why);
-  // A network's q may leave next to nothing to worlds that contradict what is known.
-  std::erase_if(explanation.worlds, [&](const ExplainedWorld& explained) {
-    return std::ranges::any_of(question.known, [&](const auto& known) {
-      return explained.world[static_cast<std::size_t>(known.first)] != known.second;
-    });
-  });
+  auto explanation = explain_known(certain, question, std::max(question.top, predictor_.options().beam));
+  if (output) {
+    const auto counted = beliefs_of_worlds(explanation, predictor_.problem().worlds());
+    if (counted.defined()) json["beliefs"] = beliefs_json(counted);
+  }
+  if (std::ssize(explanation.worlds) > question.top) {
+    explanation.worlds.erase(explanation.worlds.begin() + question.top, explanation.worlds.end());
+  }
   json["explanation"] = explanation_json(certain, explanation, question.top);
   return json;
 }
@@ -127,9 +161,7 @@ nlohmann::ordered_json Answers::rollout(const AskedInput& input, const Condition
   auto steps = nlohmann::ordered_json::array();
   if (!predictor_.chooses()) return {{"steps", std::move(steps)}};
   const auto certain = with_known(input, question.known);
-  ExplainQuestion why{.top = 1};
-  why.output = question.output;
-  for (const auto& step : record(certain, explain(certain, why))) {
+  for (const auto& step : record(certain, explain_known(certain, question, predictor_.options().beam))) {
     const auto& space = step.output ? predictor_.problem().outputs() : predictor_.problem().worlds();
     std::vector<std::string> values;
     for (std::int64_t value = 0; value < space.domain(step.variable); ++value) {

@@ -38,7 +38,13 @@ PageProcess::PageProcess(const std::filesystem::path& directory, std::int64_t po
   if (reason != 0) throw Error("--serve: cannot start the page: " + std::generic_category().message(reason));
 }
 
+bool PageProcess::runs() const {
+  if (process_ > 0 && ::waitpid(process_, nullptr, WNOHANG) == process_) process_ = -1;
+  return process_ > 0;
+}
+
 PageProcess::~PageProcess() {
+  if (!runs()) return;
   ::kill(process_, SIGTERM);
   while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
   }

@@ -19,11 +19,13 @@ class PageProcess {
   PageProcess(const std::filesystem::path& directory, std::int64_t port, const std::string& data);
   // Ends it. It also ends by itself when this process does.
   ~PageProcess();
+  // Whether it has not ended by itself, for want of its port.
+  bool runs() const;
   PageProcess(const PageProcess&) = delete;
   PageProcess& operator=(const PageProcess&) = delete;
 
  private:
-  pid_t process_ = -1;
+  mutable pid_t process_ = -1;  // -1 once it has ended
 };
 
 }  // namespace anesi::cli

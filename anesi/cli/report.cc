@@ -18,8 +18,23 @@ struct ReportFlags {
   std::string out;
 };
 
+// Runs are only read, so a report does not take the place of their files.
+void check_place(const std::string& out, const std::vector<std::filesystem::path>& runs) {
+  std::error_code unknown;
+  const auto place = std::filesystem::weakly_canonical(out, unknown);
+  for (const auto& run : runs) {
+    const auto inside = place.lexically_relative(std::filesystem::weakly_canonical(run, unknown));
+    if (!inside.empty() && *inside.begin() != ".." && std::filesystem::exists(place, unknown) &&
+        place.extension() != ".html") {
+      throw UsageError(fmt::format("--out {}: this is a file of a run", out));
+    }
+  }
+}
+
 void write_report(const ReportFlags& flags) {
-  const auto report = make_report(run_directories(flags.runs), flags.common.context());
+  const auto directories = run_directories(flags.runs);
+  if (!flags.out.empty()) check_place(flags.out, directories);
+  const auto report = make_report(directories, flags.common.context());
   if (!flags.common.json || !flags.out.empty()) {
     const auto html = report_html(report);
     const auto path = flags.out.empty() ? std::string("report.html") : flags.out;

@@ -95,6 +95,12 @@ void serve_run(const ServeFlags& flags) {
   if (flags.token.find_first_not_of(kLetters) != std::string::npos) {
     throw UsageError("--token: letters, digits, '.', '_', '~' and '-' are wanted, for it stands in an address");
   }
+  constexpr std::size_t kLongestToken = 256;
+  if (flags.token.size() > kLongestToken) throw UsageError("--token: at most 256 letters");
+  if (flags.host.empty()) throw UsageError("--host: an address of this machine is wanted, as 127.0.0.1");
+  if (!flags.page.empty() && !std::filesystem::is_directory(flags.page)) {
+    throw UsageError(fmt::format("--page {}: there is no such folder", flags.page));
+  }
   if (flags.parent > 0) end_with(flags.parent);
   std::signal(SIGPIPE, SIG_IGN);
   if (!std::filesystem::exists(flags.run)) throw UsageError(fmt::format("{}: there is no such directory", flags.run));
@@ -102,9 +108,11 @@ void serve_run(const ServeFlags& flags) {
   serve::ComputeThreads threads(flags.threads());
   const serve::Api api(run, threads,
                        flags.page.empty() ? std::nullopt : std::optional<std::filesystem::path>(flags.page));
-  serve::ServerOptions options{.host = flags.host, .token = flags.token};
+  const bool in_brackets = flags.host.starts_with('[') && flags.host.ends_with(']');
+  const auto host = in_brackets ? flags.host.substr(1, flags.host.size() - 2) : flags.host;
+  serve::ServerOptions options{.host = host, .token = flags.token};
   if (flags.port >= 0) options.port = static_cast<int>(flags.port);
-  if (options.token.empty() && !serve::is_loopback(flags.host)) options.token = random_token();
+  if (options.token.empty() && !serve::is_loopback(host)) options.token = random_token();
   serve::Server server(options, [&](const serve::HttpRequest& request) { return api.answer(request); });
   const StopWhenAsked stop(server);
   if (flags.common.json) {

@@ -83,7 +83,7 @@ int train(const TrainFlags& flags) {
   std::optional<PageProcess> page;
   if (!flags.serve.empty()) page.emplace(directory, port_of(flags), flags.common.data);
   const auto trained = train_to_the_end(*run, training);
-  const bool page_shown = page.has_value();
+  const bool page_shown = page && page->runs();
   page.reset();
   if (!trained) {
     note(fmt::format("interrupted; saved. Go on with: anesi train --resume {}{}", directory,

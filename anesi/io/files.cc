@@ -138,6 +138,20 @@ bool exchange(const fs::path& first, const fs::path& second) {
 #endif
 }
 
+// Where a file of this name is, or would be: a link is followed. What is neither a file nor nothing (a device, a FIFO)
+// is not replaced by one.
+fs::path place_of(const fs::path& path) {
+  std::error_code unknown;  // then writing says why
+  const auto found = fs::symlink_status(path, unknown).type();
+  const auto place = found == fs::file_type::symlink ? fs::weakly_canonical(path, unknown) : path;
+  const auto behind = fs::status(place, unknown).type();
+  if (behind == fs::file_type::block || behind == fs::file_type::character || behind == fs::file_type::fifo ||
+      behind == fs::file_type::socket) {
+    throw Error(fmt::format("{}: cannot write: it is no regular file", path.string()));
+  }
+  return place.empty() ? path : place;
+}
+
 std::string owner_of_lock(int descriptor) {
   std::array<char, 32> text{};
   const ssize_t length = ::pread(descriptor, text.data(), text.size(), 0);
@@ -156,7 +170,8 @@ std::uintmax_t length_of_file(const fs::path& path) {
   return length;
 }
 
-void write_file_atomically(const fs::path& path, std::span<const std::string_view> pieces) {
+void write_file_atomically(const fs::path& named, std::span<const std::string_view> pieces) {
+  const auto path = place_of(named);
   fs::path temporary = name_beside(path);
   const auto open = [&] { return ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); };
   int opened = open();

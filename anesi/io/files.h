@@ -19,7 +19,8 @@ namespace anesi {
 // In bytes; 0 where there is no file of this name.
 std::uintmax_t length_of_file(const std::filesystem::path& path);
 
-// After it returns, the contents are on the disk under this name; if it throws, what was there before still is. The
+// After it returns, the contents are on the disk under this name; if it throws, what was there before still is. A link
+// is followed; a device or a FIFO is refused. The
 // pieces are written one after the other, so that a large file need not be put together in memory first.
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces);
 void write_file_atomically(const std::filesystem::path& path, std::string_view contents);

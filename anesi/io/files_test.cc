@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,6 +50,21 @@ class FileSizeLimit {
   void (*handler_)(int);
   rlimit before_{};
 };
+
+TEST(Files, LinksAreFollowedAndWhatIsNoFileIsNotReplaced) {
+  const TemporaryDirectory directory;
+  const auto file = directory.path() / "file", link = directory.path() / "link", fifo = directory.path() / "fifo";
+  write_file_atomically(file, "before");
+  fs::create_symlink("file", link);
+  write_file_atomically(link, "after");
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(read_file(file, kLargestText), "after");
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_EQ(toys::message_of([&] { write_file_atomically(fifo, "text"); }),
+            fifo.string() + ": cannot write: it is no regular file");
+  EXPECT_TRUE(fs::is_fifo(fifo));
+  EXPECT_EQ(entries_in(directory.path()), 3);
+}
 
 TEST(Files, ReadBackWhatWasWritten) {
   const TemporaryDirectory directory;

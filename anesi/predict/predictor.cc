@@ -143,7 +143,7 @@ Explanation Predictor::explain(const torch::Tensor& belief, const ExplainRequest
   const auto* const asked = problem().facts().find<AskedOutput>();
   explanation.output = request.output;
   if (request.output.empty()) {
-    if (asked != nullptr && (explanation.by == ExplainedBy::kSearch || options().decide == Decide::kConstrained)) {
+    if (asked != nullptr && explanation.by == ExplainedBy::kSearch) {
       explanation.output = asked->output;
     } else if (chooses()) {
       const auto width = explanation.by == ExplainedBy::kModel ? std::max(request.top, options().beam) : options().beam;

@@ -187,7 +187,9 @@ void ReportPage::add_mistakes() {
     }
     if (runs_.size() > 1) continue;
     body_ += fmt::format(
-        "<p>{} of {} test examples are predicted wrong. These are the ones that the model is surest of.</p>\n",
+        "<p>{} of {} test examples are predicted wrong, as <code>anesi predict</code> predicts them. These are the "
+        "ones that "
+        "the model is surest of.</p>\n",
         figure(of_run(run, "/wrong"), Unit::kCount), figure(of_run(run, "/judged"), Unit::kCount));
   }
   if (runs_.size() > 1 && !mistakes.empty()) body_ += "<p>Of all runs together, those that a model is surest of.</p>\n";

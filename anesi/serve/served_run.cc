@@ -222,6 +222,13 @@ void ServedRun::load(const Source& source) {
   const auto before = model();
   const auto number = before ? before->number() + 1 : 1;
   auto fresh = source.checkpoint ? load_checkpoint(number) : load_saved(number);
+  if (before) {
+    const auto &now = fresh->predictor().problem(), &then = before->predictor().problem();
+    if (fresh->configuration().task_name != before->configuration().task_name || now.worlds() != then.worlds() ||
+        now.outputs() != then.outputs()) {
+      throw Error("another run has taken the place of the one that is served");
+    }
+  }
   loaded_ = source;
   const std::lock_guard lock(mutex_);
   model_ = std::move(fresh);

@@ -399,8 +399,9 @@ class Server::Listener final : public httplib::Server {
         if (stream.too_long) say(socket, 431, "Request Header Fields Too Large", "the request is too long");
         return;
       }
-      bool closed = false, body_is_left = false;
+      bool closed = false, readable = false, body_is_left = false;
       const auto look = [&](httplib::Request& head) {
+        readable = true;
         // A refusal leaves the body unread, and what it holds is no next request.
         body_is_left = head.has_header("Content-Length") || head.has_header("Transfer-Encoding");
         try {
@@ -412,7 +413,9 @@ class Server::Listener final : public httplib::Server {
         }
       };
       const bool last = waiting_ > 0;  // which the answer says
-      if (!process_request(stream, last, closed, look) || closed || body_is_left || last) return;
+      const bool answered = process_request(stream, last, closed, look);
+      // What follows a request that the library could not read is no next request either.
+      if (!answered || !readable || closed || body_is_left || last) return;
       stream.end();
     }
   }

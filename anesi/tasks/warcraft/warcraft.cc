@@ -2,8 +2,11 @@
 // paths.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <sstream>
 
+#include "anesi/core/error.h"
 #include "anesi/data/image_examples.h"
 #include "anesi/perception/tile_cnn.h"
 #include "anesi/tasks/task.h"
@@ -105,20 +108,37 @@ const std::vector<Preset> kPresets{
       "train.schedule=constant", "eval.beam=1", "eval.prune=true"}},
 };
 
-// A path as compass directions, in the order of grid_walk.h.
+// Of directions, in the order of grid_walk.h.
+constexpr std::array<std::string_view, kDirections> kCompass{"NW", "N", "NE", "W", "E", "SW", "S", "SE"};
+
+// A path as compass directions.
 std::string show_path(Values path) {
-  static constexpr std::array<std::string_view, kDirections> kNames{"NW", "N", "NE", "W", "E", "SW", "S", "SE"};
   std::string text;
   for (const auto direction : path) {
     if (direction == kNone) break;
-    text += fmt::format("{}{}", text.empty() ? "" : " ", kNames.at(static_cast<std::size_t>(direction)));
+    text += fmt::format("{}{}", text.empty() ? "" : " ", kCompass.at(static_cast<std::size_t>(direction)));
   }
   return text;
 }
 
+// And back, ended by kNone up to its longest length.
+std::vector<std::int64_t> read_path(const std::string& text, std::int64_t longest) {
+  std::vector<std::int64_t> path;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const auto place = std::ranges::find(kCompass, word);
+    if (place == kCompass.end() || std::ssize(path) == longest) {
+      throw UsageError(fmt::format("a path here is up to {} directions from N, NE, E, SE, S, SW, W, NW", longest));
+    }
+    path.push_back(place - kCompass.begin());
+  }
+  path.resize(static_cast<std::size_t>(longest), kNone);
+  return path;
+}
+
 class MapsOnPaper final : public Presentation {
  public:
-  explicit MapsOnPaper(const GridWalk& walk) : walk_(walk) {}
+  MapsOnPaper(const GridWalk& walk, std::int64_t longest) : walk_(walk), longest_(longest) {}
 
   std::string layout(Values world) const override {
     std::string text;
@@ -133,6 +153,10 @@ class MapsOnPaper final : public Presentation {
     return kNames.at(static_cast<std::size_t>(value));
   }
   std::string output(Values output) const override { return show_path(output); }
+  std::vector<std::int64_t> read_output(const std::string& text) const override {
+    const bool numbers = !text.empty() && text.find_first_not_of("0123456789-, ") == std::string::npos;
+    return numbers ? Presentation::read_output(text) : read_path(text, longest_);
+  }
   std::int64_t columns() const override { return walk_.side; }
   std::string variable(std::int64_t cell) const override {
     return fmt::format("row {} column {}", cell / walk_.side + 1, cell % walk_.side + 1);
@@ -141,6 +165,7 @@ class MapsOnPaper final : public Presentation {
 
  private:
   GridWalk walk_;
+  std::int64_t longest_;
 };
 
 Splits load_maps(const PathPlanning& problem, const WarcraftOptions& options, const TaskContext& context) {
@@ -178,7 +203,7 @@ Task make_warcraft(const WarcraftOptions& options, const TaskContext& context) {
              }};
   task.make_perception = [] { return std::make_shared<TileCnn>(kTerrains); };
   task.load = [problem, options, context] { return load_maps(*problem, options, context); };
-  task.presentation = std::make_shared<MapsOnPaper>(problem->walk());
+  task.presentation = std::make_shared<MapsOnPaper>(problem->walk(), problem->outputs().variables());
   task.export_data = [problem, options, context](const std::filesystem::path& directory) {
     auto all = context;
     all.validation = true;
