@@ -122,7 +122,8 @@ Explanation Answers::explain_known(const AskedInput& certain, const ConditionQue
       return explained.world[static_cast<std::size_t>(known.first)] != known.second;
     });
   });
-  if (explanation.by == ExplainedBy::kModel && explanation.worlds.empty()) {
+  const bool found = std::ranges::any_of(explanation.worlds, &ExplainedWorld::satisfied);
+  if (explanation.by == ExplainedBy::kModel && !question.known.empty() && !found) {
     throw Error(fmt::format("no world found that gives {} with what is known", shown_.output(explanation.output)));
   }
   return explanation;
