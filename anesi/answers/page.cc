@@ -123,7 +123,7 @@ Explanation Answers::explain_known(const AskedInput& certain, const ConditionQue
     });
   });
   const bool found = std::ranges::any_of(explanation.worlds, &ExplainedWorld::satisfied);
-  if (explanation.by == ExplainedBy::kModel && !question.known.empty() && !found) {
+  if (explanation.by == ExplainedBy::kModel && question.output && !question.known.empty() && !found) {
     throw Error(fmt::format("no world found that gives {} with what is known", shown_.output(explanation.output)));
   }
   return explanation;
