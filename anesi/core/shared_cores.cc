@@ -19,8 +19,9 @@ constexpr auto kBetweenLooks = std::chrono::milliseconds(100);
 // Parts of the time in which threads stand in line, all together. Beside one busy process it is 0.7 to 1, beside some
 // that only take what is left over 0.05.
 constexpr double kCrowded = 0.35, kAlone = 0.15;
-constexpr double kNews = 0.5;          // weight of the last look among all
-constexpr double kQuietSeconds = 1.5;  // before waiting in a loop is taken up again
+constexpr double kNews = 0.5;            // weight of the last look among all
+constexpr double kCrowdedSeconds = 0.6;  // before they give way: threads of our own stand in line for moments too
+constexpr double kQuietSeconds = 1.5;    // before waiting in a loop is taken up again
 
 // Libgomp's entry to a parallel region; its interface is part of what compilers rely on.
 using GompParallel = void (*)(void (*body)(void*), void* data, unsigned threads, unsigned flags);
@@ -73,7 +74,8 @@ class SignalsBlocked {
 bool Crowding::observe(double in_line, double passed) {
   share_ += kNews * (in_line / passed - share_);
   quiet_ = share_ < kAlone ? quiet_ + passed : 0;
-  if (share_ > kCrowded) crowded_ = true;
+  busy_ = share_ > kCrowded ? busy_ + passed : 0;
+  if (busy_ >= kCrowdedSeconds) crowded_ = true;
   if (quiet_ >= kQuietSeconds) crowded_ = false;
   return crowded_;
 }

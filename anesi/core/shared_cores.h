@@ -25,6 +25,7 @@ class Crowding {
  private:
   bool crowded_ = false;
   double share_ = 0;  // of the time
+  double busy_ = 0;   // seconds for which they have
   double quiet_ = 0;  // seconds since they last did
 };
 

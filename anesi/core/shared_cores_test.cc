@@ -13,11 +13,12 @@
 namespace anesi {
 namespace {
 
-TEST(Crowding, IsNoticedAtOnceAndForgottenSlowly) {
+TEST(Crowding, IsNoticedSoonAndForgottenSlowly) {
   Crowding crowding;
   EXPECT_FALSE(crowding.observe(0.0, 0.1));
-  EXPECT_FALSE(crowding.observe(0.06, 0.1)) << "a moment is not enough";
-  EXPECT_TRUE(crowding.observe(0.07, 0.1));
+  EXPECT_FALSE(crowding.observe(0.06, 0.1));
+  for (int look = 0; look < 5; ++look) EXPECT_FALSE(crowding.observe(0.07, 0.1)) << "a moment is not enough";
+  EXPECT_TRUE(crowding.observe(0.14, 0.2));
   EXPECT_TRUE(crowding.observe(0.0, 0.1));
   EXPECT_TRUE(crowding.observe(0.0, 0.1));
   EXPECT_TRUE(crowding.observe(0.0, 1.0));
