@@ -12,6 +12,12 @@
 namespace anesi::cli {
 namespace {
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kSanitizerTells = true;  // which says more
+#else
+constexpr bool kSanitizerTells = false;
+#endif
+
 // All that a signal handler may touch is made beforehand.
 std::array<char, 8192> line;
 std::size_t line_length = 0;
@@ -25,7 +31,7 @@ void on_crash(int number) {
 }  // namespace
 
 void tell_of_crashes(const std::filesystem::path& run) {
-#ifndef __SANITIZE_ADDRESS__  // which says more
+  if (kSanitizerTells) return;
   const auto end = fmt::format_to_n(line.data(), line.size(),
                                     "{}anesi: a library crashed, perhaps for want of memory; what is saved goes on "
                                     "with: anesi train --resume {}\n",
@@ -38,9 +44,6 @@ void tell_of_crashes(const std::filesystem::path& run) {
   action.sa_flags = static_cast<int>(SA_ONSTACK | SA_RESETHAND | SA_NODEFER);
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) ::sigaction(number, &action, nullptr);
   std::set_terminate([] { std::abort(); });  // without the lines that it prints by default
-#else
-  static_cast<void>(run);
-#endif
 }
 
 }  // namespace anesi::cli

@@ -9,6 +9,7 @@
 //   if (const auto* order = facts.find<ReadingOrder>()) …
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -32,9 +33,7 @@ class Facts {
   std::shared_ptr<const Fact> share() const {
     const auto place = facts_.find(typeid(Fact));
     if (place == facts_.end()) return nullptr;
-    auto& entry = *place->second;
-    if (entry.make) std::call_once(entry.made, [&] { entry.value = entry.make(); });
-    return std::static_pointer_cast<const Fact>(entry.value);
+    return std::static_pointer_cast<const Fact>(place->second->value_once_made());
   }
 
   // Adds a fact, in place of another of its type. One that is an interface is given as a pointer to it: what counts is
@@ -70,13 +69,26 @@ class Facts {
 
  private:
   struct Entry {
-    std::function<std::shared_ptr<const void>()> make;  // empty where the value is there
+    std::function<std::shared_ptr<const void>()> make;
     std::shared_ptr<const void> value;
-    std::once_flag made;
+    std::atomic<bool> made;
+    std::mutex making;
+
+    const std::shared_ptr<const void>& value_once_made() {
+      if (!made.load(std::memory_order_acquire)) {
+        const std::lock_guard lock(making);
+        if (!made.load(std::memory_order_relaxed)) {
+          value = make();
+          made.store(true, std::memory_order_release);
+        }
+      }
+      return value;
+    }
   };
   Facts& insert(std::type_index type, std::function<std::shared_ptr<const void>()> make,
                 std::shared_ptr<const void> value) {
     auto entry = std::make_shared<Entry>();
+    entry->made = make == nullptr;
     entry->make = std::move(make);
     entry->value = std::move(value);
     facts_.insert_or_assign(type, std::move(entry));

@@ -47,7 +47,7 @@ int read_status(const HttpRequest& request) {
 TEST(Base64, GoesBothWays) {
   EXPECT_EQ(to_base64("anesi"), "YW5lc2k=");
   EXPECT_EQ(from_base64("YW5lc2k="), "anesi");
-  for (const std::string bytes : {"", "a", "ab", "abc", std::string("\0\xff\x80", 3).c_str()}) {
+  for (const auto& bytes : std::vector<std::string>{"", "a", "ab", "abc", std::string("\0\xff\x80", 3)}) {
     EXPECT_EQ(from_base64(to_base64(bytes)), bytes);
   }
 }
