@@ -8,6 +8,7 @@ import fcntl
 import json
 import os
 import pty
+import resource
 import shutil
 import signal
 import struct
@@ -67,6 +68,26 @@ class Faults(ProgramTest):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.refused(2, f"output {output}: variable 0 is -1; its values are 0 to {most}$", "explain", name, "--index", "0",
                          "--output", output)
+
+    def test_a_small_file_of_many_variables_takes_little_time_and_memory(self):
+        circuit = self.folder / "wide.nnf"
+        circuit.write_text("nnf 1 0 110010\nL 110010\n")
+
+        def limited(*arguments):
+            started = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            result = subprocess.run([PROGRAM, *arguments], env=self.environment(), capture_output=True, text=True,
+                                    timeout=300, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (6 << 30,) * 2))
+            self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - started, 60)
+            return result
+
+        result = limited("check", circuit)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("110010 world variables", result.stdout)
+        self.assertIn("agrees with c on", result.stdout)
+        result = limited("train", "cnf", "--set", f"task.knowledge={circuit}", "--out", self.folder / "wide")
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertEqual(result.stderr, "anesi: making examples: 2000 of 110010 variables take too much memory; "
+                                        "set task.examples=227 or less, or give --data\n")
 
     def test_text_from_files_stays_text(self):
         escape = "\x1b[31m\n\x9b2Janesi: all is well\u202e"

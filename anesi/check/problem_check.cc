@@ -32,6 +32,8 @@ using Row = std::vector<std::int64_t>;
 
 constexpr double kSmall = 20000;  // worlds, for brute force
 constexpr std::int64_t kWorlds = 1000, kWalks = 100;
+// Fewer where worlds are so large that they would take more than this many numbers, or walks more than this much work.
+constexpr std::int64_t kNumbers = 20'000'000, kFewestWorlds = 10, kWork = 100'000'000, kFewestChoices = 10;
 constexpr const char* kPruner = "pruner";
 
 std::vector<bool> ask(std::int64_t domain, const std::function<void(Mask)>& pruner) {
@@ -105,19 +107,26 @@ Finding brute_force(const Problem& problem, const Pruner& pruner) {
   return {kPruner, true, fmt::format("equals brute force on all {} prefixes", prefixes)};
 }
 
-// Follows random allowed choices to the end, and checks that the way to the world that was drawn stays open.
+// Follows random allowed choices to the end, and checks that the way to the world that was drawn stays open. A question
+// costs as much as a world is long, so that in very long ones only the last choices are asked for.
 Finding random_walks(const Problem& problem, const Pruner& pruner, const torch::Tensor& worlds,
                      const torch::Tensor& outputs, const at::Generator& generator) {
   const auto variables = problem.worlds().variables();
   const auto reading = reading_order_of(problem);
   const auto read = reading.read();
-  for (std::int64_t walk = 0; walk < kWalks; ++walk) {
+  const auto walks = std::min(kWalks, worlds.size(0));
+  const auto choices = std::clamp(kWork / (walks * variables), std::min(kFewestChoices, variables), variables);
+  for (std::int64_t walk = 0; walk < walks; ++walk) {
     const auto world = values_of(worlds[walk]), output = values_of(outputs[walk]);
     Row truth(world.size(), kUnset), free(world.size(), kUnset);
     // Half of the walks go in the order of the variables, half in that in which they are read.
     for (std::int64_t step = 0; step < variables; ++step) {
       const auto variable = walk % 2 == 0 ? step : read[static_cast<std::size_t>(step)];
       const auto place = static_cast<std::size_t>(variable);
+      if (step < variables - choices) {
+        truth[place] = free[place] = world[place];
+        continue;
+      }
       const auto domain = problem.worlds().domain(variable);
       const auto on_the_way = ask(domain, [&](Mask mask) { pruner.allow_worlds(output, truth, variable, mask); });
       if (!on_the_way[static_cast<std::size_t>(world[place])]) {
@@ -155,8 +164,8 @@ Finding random_walks(const Problem& problem, const Pruner& pruner, const torch::
   }
   return {kPruner, true,
           fmt::format("{} on {} random walks of {} choices",
-                      pruner.is_exact() ? "agrees with c" : "forbids nothing that c gives, but may allow more,", kWalks,
-                      variables)};
+                      pruner.is_exact() ? "agrees with c" : "forbids nothing that c gives, but may allow more,", walks,
+                      choices)};
 }
 
 // At a whole world, changing one variable must be allowed exactly where it leaves the output as it is.
@@ -187,7 +196,8 @@ Finding check_formula(const Problem& problem, const Cnf& cnf, const torch::Tenso
 // A search that decides a world's own values must never hear that they are impossible.
 Finding check_propagation(const Problem& problem, const PropagationOf& known, const torch::Tensor& worlds,
                           const torch::Tensor& outputs, const at::Generator& generator) {
-  for (std::int64_t row = 0; row < kWalks; ++row) {
+  const auto walks = std::min(kWalks, worlds.size(0));
+  for (std::int64_t row = 0; row < walks; ++row) {
     const auto world = values_of(worlds[row]), output = values_of(outputs[row]);
     const auto propagation = known.make(output);
     const auto order = values_of(torch::randperm(problem.worlds().variables(), generator, torch::kInt64));
@@ -205,7 +215,7 @@ Finding check_propagation(const Problem& problem, const PropagationOf& known, co
       return {"propagation", false,
               fmt::format("rules out world ({}), which gives the output", fmt::join(world, ", "))};
   }
-  return {"propagation", true, fmt::format("never rules out the world, on {} random orders of decisions", kWalks)};
+  return {"propagation", true, fmt::format("never rules out the world, on {} random orders of decisions", walks)};
 }
 
 // An output must stay as it is when all world variables but its two change.
@@ -223,7 +233,7 @@ Finding check_pairs(const Problem& problem, const std::vector<VariablePair>& pai
     }
   }
   for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
-    const auto output = static_cast<std::int64_t>(pair), row = output % (kWorlds - 1);
+    const auto output = static_cast<std::int64_t>(pair), row = output % (worlds.size(0) - 1);
     auto other = worlds[row + 1].clone();
     for (const auto variable : pairs[pair]) other[variable] = worlds[row][variable];
     const auto changed = problem.apply(other.unsqueeze(0))[0][output].item<std::int64_t>();
@@ -325,25 +335,27 @@ std::vector<Finding> check_problem(const Problem& problem, std::uint64_t seed) {
   std::vector<Finding> findings;
   const auto& facts = problem.facts();
   const auto generator = seeded(seed);
-  const auto worlds = sample_worlds(uniform_beliefs(kWorlds, problem.worlds()), generator);
+  const auto numbers = problem.worlds().variables() * problem.worlds().largest_domain();
+  const auto rows = std::clamp(kNumbers / std::max<std::int64_t>(1, numbers), kFewestWorlds, kWorlds);
+  const auto worlds = sample_worlds(uniform_beliefs(rows, problem.worlds()), generator);
   torch::Tensor outputs;
   try {
     outputs = problem.apply(worlds);
-    for (std::int64_t row = 0; row < kWorlds; ++row) {
+    for (std::int64_t row = 0; row < rows; ++row) {
       if (const auto complaint = problem.outputs().complaint(values_of(outputs[row])); !complaint.empty()) {
         throw Error(fmt::format("the output of world ({}) is outside its space: {}",
                                 fmt::join(values_of(worlds[row]), ", "), complaint));
       }
     }
-    findings.push_back({"outputs", true, fmt::format("inside their space for {} worlds", kWorlds)});
+    findings.push_back({"outputs", true, fmt::format("inside their space for {} worlds", rows)});
   } catch (const Error& error) {
     findings.push_back({"outputs", false, error.what()});
     return findings;
   }
   // Again in another order, so that neighbours in a batch and on threads differ, and one at a time.
-  const auto order = torch::randperm(kWorlds, generator, torch::kInt64);
+  const auto order = torch::randperm(rows, generator, torch::kInt64);
   bool same = torch::equal(problem.apply(worlds.index_select(0, order)), outputs.index_select(0, order));
-  for (std::int64_t row = 0; row < kWorlds && same; ++row) {
+  for (std::int64_t row = 0; row < rows && same; ++row) {
     same = apply_to(problem, values_of(worlds[row])) == values_of(outputs[row]);
   }
   findings.push_back({"deterministic", same,
@@ -382,7 +394,7 @@ std::vector<Finding> check_problem(const Problem& problem, std::uint64_t seed) {
   if (const auto* const trace = facts.find<Trace>()) {
     const auto told = trace->of(worlds, {});
     const bool same = torch::equal(told, trace->of(worlds, {}));
-    const bool good = same && told.dim() == 2 && told.size(0) == kWorlds;
+    const bool good = same && told.dim() == 2 && told.size(0) == rows;
     findings.push_back({"trace", good,
                         good ? fmt::format("{} numbers of each world, the same again", told.size(1))
                              : "differs from call to call, or has not a row for each world"});

@@ -104,8 +104,8 @@ TEST(PrunerCalls, OfAutomata) { toys::check_call_sequences(calls_of(by_automaton
 
 TEST(PrunerCalls, OfPrunersThatRemember) {
   toys::check_call_sequences(
-      calls_of([](const Problem& problem) { return make_remembering_pruner(by_automaton(problem), /*most=*/3); }), 200,
-      40);
+      calls_of([](const Problem& problem) { return make_remembering_pruner(by_automaton(problem), /*most=*/500); }),
+      200, 40);
 }
 
 TEST(PrunerCalls, OfFormulas) {

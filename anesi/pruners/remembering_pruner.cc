@@ -55,16 +55,26 @@ class RememberingPruner final : public Pruner {
     }
     ask();
     const std::unique_lock lock(mutex_);
-    if (answers_.size() >= most_) answers_.clear();
+    const auto bytes = key.size() + mask.size() + kBytesOfAnEntry;
+    if (bytes > most_) return;
+    if (bytes_ + bytes > most_) {
+      answers_.clear();
+      bytes_ = 0;
+    }
     auto& remembered = answers_[std::move(key)];
+    if (!remembered.empty()) return;  // another thread asked the same
+    bytes_ += bytes;
     remembered.resize(mask.size());
     for (std::size_t value = 0; value < mask.size(); ++value) remembered[value] = mask[value] ? 1 : 0;
   }
 
   std::shared_ptr<const Pruner> pruner_;
+  static constexpr std::size_t kBytesOfAnEntry = 128;  // besides its letters, about
+
   std::size_t most_;
   mutable std::shared_mutex mutex_;
   mutable std::unordered_map<std::string, std::string> answers_;  // a character a value
+  mutable std::size_t bytes_ = 0;                                 // that the answers take
 };
 
 }  // namespace

@@ -10,8 +10,9 @@
 
 namespace anesi {
 
-// Answers as the other does, faster the second time. Forgets everything where it would remember more than `most`
-// answers.
-std::unique_ptr<Pruner> make_remembering_pruner(std::shared_ptr<const Pruner> pruner, std::size_t most = 500000);
+// Answers as the other does, faster the second time. Forgets everything where what it remembers would take more than
+// `most` bytes.
+std::unique_ptr<Pruner> make_remembering_pruner(std::shared_ptr<const Pruner> pruner,
+                                                std::size_t most = std::size_t{1} << 28);
 
 }  // namespace anesi

@@ -5,6 +5,7 @@
 // them, examples are made up: worlds at random (that satisfy a constraint), seen as noisy vectors.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "anesi/core/beliefs.h"
@@ -23,8 +24,9 @@
 namespace anesi {
 namespace {
 
-constexpr std::int64_t kFeatures = 8;  // of each variable, in examples that are made up
-constexpr int kMostDraws = 1000;       // of worlds until one satisfies a constraint that does not compile
+constexpr std::int64_t kFeatures = 8;               // of each variable, in examples that are made up
+constexpr std::int64_t kMostNumbers = 250'000'000;  // in examples that are made up
+constexpr int kMostDraws = 1000;                    // of worlds until one satisfies a constraint that does not compile
 
 // What goes together on a tray, to try things out with; examples/meal.cnf says it in words.
 constexpr const char* kMeal =
@@ -121,6 +123,12 @@ torch::Tensor draw_worlds(const Problem& problem, bool constrained, std::int64_t
 Table make_table(const Problem& problem, bool constrained, const CnfOptions& options, std::uint64_t seed) {
   const auto generator = seeded(seed);
   const auto& space = problem.worlds();
+  const auto numbers = space.variables() * (kFeatures + space.largest_domain());
+  if (options.examples > kMostNumbers / numbers) {
+    throw Error(fmt::format(
+        "making examples: {} of {} variables take too much memory; set task.examples={} or less, or give --data",
+        options.examples, space.variables(), std::max<std::int64_t>(10, kMostNumbers / numbers)));
+  }
   const auto worlds = draw_worlds(problem, constrained, options.examples, generator);
   const auto vectors = torch::randn({space.variables(), space.largest_domain(), kFeatures}, generator);
   std::vector<torch::Tensor> seen;
