@@ -8,6 +8,7 @@
 #include <torch/torch.h>
 
 #include <optional>
+#include <vector>
 
 #include "anesi/core/named_tensors.h"
 #include "anesi/core/observations.h"
@@ -26,6 +27,10 @@ class Loss {
   // A-NeSI, updates q once (Algorithm 1) at that rate. Returns the loss of that update; empty where there is nothing to
   // learn.
   virtual std::optional<double> learn(const torch::Tensor& /*beliefs*/, const Rate& /*rate*/) { return std::nullopt; }
+
+  // The losses that perception takes a step by, one after the other, each with an optimiser of its own: itself, or
+  // parts of it where one must not drown the other.
+  virtual std::vector<Loss*> in_turn() { return {this}; }
 
   // What a checkpoint must hold besides the model's own weights.
   virtual NamedTensors state() const { return {}; }

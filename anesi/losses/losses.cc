@@ -52,8 +52,9 @@ ANESI_LOSS(
 ANESI_LOSS("amortized+rloo", LossEntry{.summary = "through q and by drawing worlds at once",
                                        .learns_q = true,
                                        .make = [](const LossParts& parts) {
-                                         return std::make_unique<SumOfLosses>(make_amortized(parts), make_rloo(parts),
-                                                                              parts.options.rloo.weight);
+                                         const auto& rloo = parts.options.rloo;
+                                         return std::make_unique<TwoLosses>(make_amortized(parts), make_rloo(parts),
+                                                                            rloo.weight, rloo.in_turn);
                                        }});
 
 }  // namespace

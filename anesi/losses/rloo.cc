@@ -20,19 +20,19 @@ torch::Tensor RlooLoss::loss(const torch::Tensor& beliefs, const Observations& o
   return surrogate + (distances.mean() - surrogate.detach());
 }
 
-std::optional<double> SumOfLosses::learn(const torch::Tensor& beliefs, const Rate& rate) {
+std::optional<double> TwoLosses::learn(const torch::Tensor& beliefs, const Rate& rate) {
   const auto first = first_->learn(beliefs, rate), second = second_->learn(beliefs, rate);
   return first ? first : second;
 }
 
-NamedTensors SumOfLosses::state() const {
+NamedTensors TwoLosses::state() const {
   NamedTensors state;
   add_with_prefix(state, "first.", first_->state());
   add_with_prefix(state, "second.", second_->state());
   return state;
 }
 
-void SumOfLosses::load_state(const NamedTensors& state) {
+void TwoLosses::load_state(const NamedTensors& state) {
   first_->load_state(with_prefix(state, "first."));
   second_->load_state(with_prefix(state, "second."));
 }

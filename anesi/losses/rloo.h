@@ -14,10 +14,15 @@ namespace anesi {
 struct RlooOptions {
   std::int64_t samples = 10;
   double weight = 1;
+  bool in_turn = false;
 
   void describe(OptionTable& table) {
     table.add("samples", samples, {2, 1000000}, "worlds drawn for each example");
     table.add("weight", weight, {0, 1000000}, "of the expected distance where it is added to the loss through q");
+    table.add(
+        "in_turn", in_turn,
+        "where it is added to the loss through q: a step by each in turn, with an optimiser of its own, in place of "
+        "one by their sum");
   }
 };
 
@@ -37,14 +42,18 @@ class RlooLoss final : public Loss {
   at::Generator generator_;
 };
 
-// One loss and another, the second weighted.
-class SumOfLosses final : public Loss {
+// One loss and another, the second weighted. Perception steps along their sum or, where they are taken in turn, by each
+// of them; there a weight has no effect, since Adam's steps do not depend on the scale of a loss.
+class TwoLosses final : public Loss {
  public:
-  SumOfLosses(std::unique_ptr<Loss> first, std::unique_ptr<Loss> second, double weight)
-      : first_(std::move(first)), second_(std::move(second)), weight_(weight) {}
+  TwoLosses(std::unique_ptr<Loss> first, std::unique_ptr<Loss> second, double weight, bool in_turn = false)
+      : first_(std::move(first)), second_(std::move(second)), weight_(weight), in_turn_(in_turn) {}
 
   torch::Tensor loss(const torch::Tensor& beliefs, const Observations& observations) override {
     return first_->loss(beliefs, observations) + weight_ * second_->loss(beliefs, observations);
+  }
+  std::vector<Loss*> in_turn() override {
+    return in_turn_ ? std::vector<Loss*>{first_.get(), second_.get()} : std::vector<Loss*>{this};
   }
   // Both learn; the loss of the first that did.
   std::optional<double> learn(const torch::Tensor& beliefs, const Rate& rate) override;
@@ -54,6 +63,7 @@ class SumOfLosses final : public Loss {
  private:
   std::unique_ptr<Loss> first_, second_;
   double weight_;
+  bool in_turn_;
 };
 
 }  // namespace anesi

@@ -8,6 +8,7 @@
 
 #include "anesi/core/named_tensors.h"
 #include "anesi/core/seeded.h"
+#include "anesi/losses/rloo.h"
 #include "anesi/models/architecture.h"
 #include "anesi/priors/priors.h"
 #include "anesi/testing/stop_after.h"
@@ -50,6 +51,7 @@ struct Plan {
   std::uint64_t seed = 3;
   std::string architecture = "mlp";
   std::vector<std::string> settings = {"layers=1", "width=8"};
+  bool rloo_in_turn = false;  // perception steps by drawing worlds too, after each step through q
 
   friend void PrintTo(const Plan& plan, std::ostream* out) { *out << plan.name; }
 };
@@ -66,6 +68,12 @@ struct Tiny {
       return make_model(*learner.problem, plan.architecture, /*explain=*/false, plan.settings);
     }();
     learner.learn_through(q, {.samples = 8}, std::move(prior));
+    if (plan.rloo_in_turn) {
+      learner.loss = std::make_unique<TwoLosses>(
+          std::move(learner.loss),
+          std::make_unique<RlooLoss>(learner.problem, RlooOptions{.samples = 2}, learner.generator), /*weight=*/1,
+          /*in_turn=*/true);
+    }
     trainer = std::make_unique<Trainer>(learner, usual_phases(learner, plan.train, plan.q, plan.refine));
   }
   Tiny(const Tiny&) = delete;  // phases refer to the learner
@@ -121,6 +129,14 @@ inline Plan impatient() {
   plan.refine.batch = 8;
   plan.refine.restarts = 2;
   plan.refine.restart_gap = 1e-9;
+  return plan;
+}
+
+// Through q and by drawing worlds in turn.
+inline Plan in_turn() {
+  auto plan = every_phase();
+  plan.name = "in_turn";
+  plan.rloo_in_turn = true;
   return plan;
 }
 

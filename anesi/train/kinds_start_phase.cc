@@ -150,7 +150,7 @@ StepLosses KindsStartPhase::fit_step(std::int64_t index) {
   loss.backward();
   optimizer_->step(kFitRate, 0.9);
   if (index + 1 == fit_steps_) {
-    learner_.make_optimizer();  // what it remembers is of other weights
+    learner_.make_optimizers();  // what it remembers is of other weights
     optimizer_.reset();
   }
   return {.loss = loss.item<double>()};

@@ -29,7 +29,7 @@ Learner sums_of_six(bool separable = true) {
       tensor_examples(inputs.clamp(0, kValuesOfSix - 1).unsqueeze(2), problem->apply(worlds), worlds), /*seed=*/1);
   learner.model = make_exact_model(*problem);
   learner.loss = std::make_unique<ExactLoss>(learner.model);
-  learner.make_optimizer();
+  learner.make_optimizers();
   return learner;
 }
 

@@ -49,11 +49,15 @@ void Learner::begin_anew(std::uint64_t weights_seed) {
 
 void Learner::take_weights(const NamedTensors& weights) {
   load_module_tensors(*perception, "", weights, "perception");
-  make_optimizer();
+  make_optimizers();
 }
 
-void Learner::make_optimizer() {
-  optimizer = std::make_unique<Adam>(perception->parameters(), AdamOptions{.weight_decay = weight_decay});
+void Learner::make_optimizers() {
+  optimizers.clear();
+  const auto turns = loss ? loss->in_turn().size() : 1;
+  for (std::size_t turn = 0; turn < turns; ++turn) {
+    optimizers.emplace_back(perception->parameters(), AdamOptions{.weight_decay = weight_decay});
+  }
 }
 
 Predictor Learner::predictor(const PredictorOptions& options) const {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "anesi/core/examples.h"
 #include "anesi/core/problem.h"
@@ -46,7 +47,7 @@ struct Learner : Knowledge {
 
   std::shared_ptr<Perception> perception;    // made from the seed
   std::shared_ptr<Perception> refined;       // null until a phase refines it
-  std::unique_ptr<Adam> optimizer;           // of perception
+  std::vector<Adam> optimizers;              // of perception, one for each loss that it steps by in turn
   std::optional<ExplainedLabels> explained;  // training labels, once a phase explained them
   bool beliefs_checked = false;              // a perception that does not fit its problem is found at the first step
   std::int64_t restarts = 0;                 // how often perception began anew because its explanations were unlikely
@@ -61,10 +62,10 @@ struct Learner : Knowledge {
   // As many random rows as a batch has.
   torch::Tensor draw_rows(std::int64_t batch) const;
 
-  // Gives perception fresh weights from a seed, or these, and a fresh optimiser.
+  // Gives perception fresh weights from a seed, or these, and fresh optimisers.
   void begin_anew(std::uint64_t weights_seed);
   void take_weights(const NamedTensors& weights);
-  void make_optimizer();
+  void make_optimizers();
 
   // What was trained so far. Its networks are the learner's: make another once training went on.
   Predictor predictor(const PredictorOptions& options = {}) const;

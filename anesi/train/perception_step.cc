@@ -27,11 +27,11 @@ torch::Tensor entropy_of(const torch::Tensor& beliefs) { return -(beliefs * logs
 
 StepLosses perception_step(Learner& learner, const torch::Tensor& rows, const StepPlan& plan) {
   const auto& worlds = learner.shown_problem().worlds();
+  const auto turns = learner.loss->in_turn();
   auto batch = learner.shown(rows, learner.generator);
   if (plan.augment) batch.inputs = learner.augment(batch.inputs, learner.generator);
   const torch::AutoGradMode gradients(plan.perception_learns);
-  learner.optimizer->zero_gradients();
-  const auto beliefs = learner.perception->forward(batch.inputs);
+  auto beliefs = learner.perception->forward(batch.inputs);
   if (!learner.beliefs_checked) {
     check_beliefs(beliefs, worlds);
     learner.beliefs_checked = true;
@@ -41,18 +41,24 @@ StepLosses perception_step(Learner& learner, const torch::Tensor& rows, const St
     const torch::AutoGradMode of_q(true);
     losses.q_loss = learner.loss->learn(beliefs, *plan.q_rate);
   }
-  auto loss = learner.loss->loss(beliefs, batch.observations);
-  losses.loss = loss.item<double>();
-  if (!std::isfinite(*losses.loss)) {
-    check_beliefs(beliefs, worlds);
-    throw Error("training: the loss is not a finite number; a lower train.lr or q.lr may help");
+  losses.loss = 0;
+  for (std::size_t turn = 0; turn < turns.size(); ++turn) {
+    if (turn > 0 && plan.perception_learns) beliefs = learner.perception->forward(batch.inputs);  // it has moved
+    auto loss = turns[turn]->loss(beliefs, batch.observations);
+    *losses.loss += loss.item<double>();
+    if (!std::isfinite(*losses.loss)) {
+      check_beliefs(beliefs, worlds);
+      throw Error("training: the loss is not a finite number; a lower train.lr or q.lr may help");
+    }
+    if (!plan.perception_learns) continue;
+    if (plan.smoothing > 0) loss = loss + plan.smoothing * uniform_cross_entropy(beliefs, worlds);
+    if (plan.entropy > 0) loss = loss - plan.entropy * entropy_of(beliefs);
+    auto& optimizer = learner.optimizers[turn];
+    optimizer.zero_gradients();
+    loss.backward();
+    optimizer.step(plan.rate.learning_rate, plan.rate.beta1);
   }
-  if (!plan.perception_learns) return losses;
-  if (plan.smoothing > 0) loss = loss + plan.smoothing * uniform_cross_entropy(beliefs, worlds);
-  if (plan.entropy > 0) loss = loss - plan.entropy * entropy_of(beliefs);
-  loss.backward();
-  learner.optimizer->step(plan.rate.learning_rate, plan.rate.beta1);
-  if (learner.watched.worlds > 0) watch(learner, beliefs);
+  if (plan.perception_learns && learner.watched.worlds > 0) watch(learner, beliefs);
   return losses;
 }
 

@@ -33,6 +33,11 @@ constexpr const char* kEntries = "entries";
 std::string standing_at(const Phase& phase) { return "at." + phase.name(); }
 std::string remembered_by(const Phase& phase) { return "phase." + phase.name() + "."; }
 
+// An optimiser's moments in a state. The first has no number, as when there was only one.
+std::string optimizer_prefix(std::size_t turn) {
+  return turn == 0 ? "optimizer." : fmt::format("optimizer-{}.", turn + 1);
+}
+
 }  // namespace
 
 Trainer::Trainer(Learner& learner, std::vector<std::unique_ptr<Phase>> phases)
@@ -42,7 +47,7 @@ Trainer::Trainer(Learner& learner, std::vector<std::unique_ptr<Phase>> phases)
     if (!names.insert(phase->name()).second) throw Error("training: two phases are called " + phase->name());
   }
   torch::manual_seed(learner.seed + 2);
-  learner.make_optimizer();
+  learner.make_optimizers();
 }
 
 bool Trainer::run(TrainingObserver& observer) {
@@ -101,7 +106,9 @@ NamedTensors Trainer::state() const {
   auto state = module_tensors(*learner_.perception, "perception.");
   state.merge(model_tensors(learner_.model));
   add_with_prefix(state, "loss.", learner_.loss->state());
-  add_with_prefix(state, "optimizer.", learner_.optimizer->state());
+  for (std::size_t turn = 0; turn < learner_.optimizers.size(); ++turn) {
+    add_with_prefix(state, optimizer_prefix(turn), learner_.optimizers[turn].state());
+  }
   state["generator"] = learner_.generator.get_state();
   state["torch_generator"] = at::detail::getDefaultCPUGenerator().get_state();
   state["restarts"] = torch::tensor(learner_.restarts);
@@ -148,7 +155,9 @@ void Trainer::load_state(const NamedTensors& state) {
   load_module_tensors(*learner_.perception, "perception.", state, "checkpoint");
   load_model_tensors(learner_.model, state, "checkpoint");
   learner_.loss->load_state(with_prefix(state, "loss."));
-  learner_.optimizer->load_state(with_prefix(state, "optimizer."));
+  for (std::size_t turn = 0; turn < learner_.optimizers.size(); ++turn) {
+    learner_.optimizers[turn].load_state(with_prefix(state, optimizer_prefix(turn)));
+  }
   learner_.generator.set_state(state.at("generator"));
   auto torch_generator = at::detail::getDefaultCPUGenerator();
   torch_generator.set_state(state.at("torch_generator"));

@@ -109,8 +109,44 @@ TEST_P(EveryTraining, ResumesBitForBitWhereverItStopped) {
   EXPECT_TRUE(same_state(end, done.trainer->state()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Plans, EveryTraining, testing::Values(every_phase(), fitted_prior(), impatient(), in_rounds()),
+INSTANTIATE_TEST_SUITE_P(Plans, EveryTraining,
+                         testing::Values(every_phase(), fitted_prior(), impatient(), in_turn(), in_rounds()),
                          [](const auto& info) { return info.param.name; });
+
+// Steps as long as Adam takes them by each loss alone, of which one is a thousand times as steep as the other.
+TEST(TrainerOfALambda, LossesInTurnStepEachByItsOwnMoments) {
+  class Steep final : public Loss {
+   public:
+    explicit Steep(double slope) : slope_(slope) {}
+    torch::Tensor loss(const torch::Tensor& beliefs, const Observations&) override {
+      return -slope_ * beliefs.select(2, 0).log().mean();
+    }
+
+   private:
+    double slope_;
+  };
+  // What it believes of each of two variables, whatever it sees.
+  class Opinion final : public Perception {
+   public:
+    Opinion() { register_parameter("logits", torch::zeros({2, 3})); }
+    torch::Tensor forward(const torch::Tensor& inputs) override {
+      return parameters()[0].softmax(1).expand({inputs.size(0), 2, 3});
+    }
+  };
+  const auto moved = [](bool in_turn) {
+    Learner learner(
+        sum_of_two(), [] { return std::make_shared<Opinion>(); }, blurred_sums(4, 1));
+    learner.loss = std::make_unique<TwoLosses>(std::make_unique<Steep>(1000), std::make_unique<Steep>(-1),
+                                               /*weight=*/1, in_turn);
+    learner.make_optimizers();
+    for (int step = 0; step < 10; ++step) {
+      perception_step(learner, torch::arange(4, torch::kInt64), {.rate = {.learning_rate = 0.01}});
+    }
+    return learner.perception->parameters()[0][0][0].item<double>();
+  };
+  EXPECT_NEAR(moved(/*in_turn=*/false), 10 * 0.01, 1e-3) << "the steep one alone is felt";
+  EXPECT_NEAR(moved(/*in_turn=*/true), 0, 1e-3) << "each step is taken back by the next";
+}
 
 TEST(TrainerOfALambda, RunsItsPhasesInOrder) {
   using Phases = std::vector<std::pair<std::string, std::int64_t>>;

@@ -34,8 +34,8 @@ class Square final : public Loss {
   std::optional<double> says_;
 };
 
-TEST(SumOfLosses, AddsLossesAndGradients) {
-  SumOfLosses sum(std::make_unique<Square>(2), std::make_unique<Square>(5), 0.5);
+TEST(TwoLosses, AddsLossesAndGradients) {
+  TwoLosses sum(std::make_unique<Square>(2), std::make_unique<Square>(5), 0.5);
   Square alone(2 + 0.5 * 5);
   auto beliefs = torch::rand({3, 2, 4}, seeded(1), torch::kFloat64).requires_grad_();
   const auto added = sum.loss(beliefs, {}), expected = alone.loss(beliefs, {});
@@ -45,7 +45,7 @@ TEST(SumOfLosses, AddsLossesAndGradients) {
 }
 
 // Exact inference and the expected distance on one small problem, against the two alone.
-TEST(SumOfLosses, AddsRealOnesToo) {
+TEST(TwoLosses, AddsRealOnesToo) {
   const auto problem = std::make_shared<toys::Addition>(1, /*base=*/3);
   const auto exact = make_exact_model(*problem, {.method = ExactMethod::kEnumerate});
   const auto worlds = points_of(problem->worlds()), outputs = problem->apply(worlds);
@@ -55,16 +55,16 @@ TEST(SumOfLosses, AddsRealOnesToo) {
   };
   ExactLoss first(exact);
   RlooLoss second(problem, {.samples = 4}, seeded(3));
-  SumOfLosses sum(std::make_unique<ExactLoss>(exact),
-                  std::make_unique<RlooLoss>(problem, RlooOptions{.samples = 4}, seeded(3)), 3);
+  TwoLosses sum(std::make_unique<ExactLoss>(exact),
+                std::make_unique<RlooLoss>(problem, RlooOptions{.samples = 4}, seeded(3)), 3);
   EXPECT_TRUE(torch::allclose(gradient(sum), gradient(first) + 3 * gradient(second), 1e-9, 1e-12));
 }
 
-TEST(SumOfLosses, BothLearnAndTheFirstThatDidIsToldOf) {
+TEST(TwoLosses, BothLearnAndTheFirstThatDidIsToldOf) {
   const auto learned = [](std::optional<double> one, std::optional<double> other) {
     auto first = std::make_unique<Square>(1, one), second = std::make_unique<Square>(1, other);
     const auto &first_of = *first, &second_of = *second;
-    SumOfLosses sum(std::move(first), std::move(second), 1);
+    TwoLosses sum(std::move(first), std::move(second), 1);
     const auto says = sum.learn({}, {.learning_rate = 0.5});
     EXPECT_EQ(first_of.learned(), 0.5);
     EXPECT_EQ(second_of.learned(), 0.5);
@@ -75,21 +75,30 @@ TEST(SumOfLosses, BothLearnAndTheFirstThatDidIsToldOf) {
   EXPECT_EQ(learned(std::nullopt, std::nullopt), std::nullopt);
 }
 
-TEST(SumOfLosses, RemembersBothApart) {
+TEST(TwoLosses, AreTakenInTurnWhereAsked) {
+  auto first = std::make_unique<Square>(1), second = std::make_unique<Square>(2);
+  const std::vector<Loss*> both{first.get(), second.get()};
+  TwoLosses in_turn(std::move(first), std::move(second), 1, /*in_turn=*/true);
+  EXPECT_EQ(in_turn.in_turn(), both);
+  TwoLosses together(std::make_unique<Square>(1), std::make_unique<Square>(2), 1);
+  EXPECT_EQ(together.in_turn(), std::vector<Loss*>{&together});
+}
+
+TEST(TwoLosses, RemembersBothApart) {
   auto first = std::make_unique<Square>(1), second = std::make_unique<Square>(1);
   first->learn({}, {.learning_rate = 0.25});
   second->learn({}, {.learning_rate = 0.75});
-  const SumOfLosses sum(std::move(first), std::move(second), 1);
+  const TwoLosses sum(std::move(first), std::move(second), 1);
   auto other_first = std::make_unique<Square>(1), other_second = std::make_unique<Square>(1);
   const auto &one = *other_first, &two = *other_second;
-  SumOfLosses other(std::move(other_first), std::move(other_second), 1);
+  TwoLosses other(std::move(other_first), std::move(other_second), 1);
   other.load_state(sum.state());
   EXPECT_EQ(one.learned(), 0.25);
   EXPECT_EQ(two.learned(), 0.75);
 }
 
 // The registered sum: q goes on learning as it would have, from what it remembers.
-TEST(SumOfLosses, OfTheRegistryGoesOnFromItsState) {
+TEST(TwoLosses, OfTheRegistryGoesOnFromItsState) {
   const auto problem = std::make_shared<toys::Addition>(1, /*base=*/3);
   const auto beliefs = uniform_beliefs(4, problem->worlds());
   struct Made {
