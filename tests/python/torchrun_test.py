@@ -1,6 +1,7 @@
 """Several processes: the same weights as one, q the same everywhere, and no waiting for the dead."""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -60,6 +61,19 @@ class Torchrun(unittest.TestCase):
         self.trained("half", 2, "neural", 10)
         (resumed,) = self.trained("resumed", 1, "neural", 10, os.path.join(self.folder, "half.0"))
         self.assert_close(whole, resumed)
+
+    def test_they_meet_whatever_the_default_group_does(self):
+        first, second = self.trained("deaf", 2, "neural", 20, "--deaf")
+        self.assertNotEqual(first["net"]["0.bias"].tolist(), second["net"]["0.bias"].tolist())
+        self.assert_same_q(first, second)
+
+    # Threads that outlive it may drop a tensor while Python ends, which aborts the process.
+    def test_no_thread_of_their_own_group_is_there_when_python_ends(self):
+        out = os.path.join(self.folder, "threads")
+        done = run(2, out, "neural", 2)
+        saved = torch.load(f"{out}.0", weights_only=True)
+        self.assertGreater(saved["threads"], 0)
+        self.assertEqual(re.findall("threads at exit: ([0-9]+)", done.stdout), ["0", "0"])
 
     def test_a_process_that_dies_ends_the_others(self):
         begin = time.monotonic()
