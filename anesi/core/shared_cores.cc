@@ -3,7 +3,9 @@
 #include <dlfcn.h>
 #include <sched.h>
 #include <signal.h>
+#include <time.h>
 #include <torch/utils.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,6 +13,8 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <sstream>
+#include <string>
 
 namespace anesi {
 namespace {
@@ -19,18 +23,17 @@ constexpr auto kBetweenLooks = std::chrono::milliseconds(100);
 // Parts of the time in which threads stand in line, all together. Beside one busy process it is 0.7 to 1, beside some
 // that only take what is left over 0.05.
 constexpr double kCrowded = 0.35, kAlone = 0.15;
-constexpr double kNews = 0.5;            // weight of the last look among all
-constexpr double kCrowdedSeconds = 0.6;  // before they give way: threads of our own stand in line for moments too
-constexpr double kQuietSeconds = 1.5;    // before waiting in a loop is taken up again
+constexpr double kNews = 0.5;             // weight of the last look among all
+constexpr double kCrowdedSeconds = 0.15;  // before they give way: two looks, for what cores did is told by the tick
+constexpr double kQuietSeconds = 1.5;     // before waiting in a loop is taken up again
 
 // Libgomp's entry to a parallel region; its interface is part of what compilers rely on.
 using GompParallel = void (*)(void (*body)(void*), void* data, unsigned threads, unsigned flags);
 
 GompParallel gomp_parallel() { return reinterpret_cast<GompParallel>(dlsym(RTLD_DEFAULT, "GOMP_parallel")); }
 
-// Seconds that all threads of this process have stood in line; none where the system does not tell, or there is no
-// memory to ask it with.
-std::optional<double> seconds_in_line() try {
+// Seconds that all threads of this process have stood in line.
+std::optional<double> seconds_in_line() {
   std::error_code error;
   double total = 0;
   bool told = false;
@@ -42,15 +45,55 @@ std::optional<double> seconds_in_line() try {
     told = true;
   }
   return told && !error ? std::optional(total) : std::nullopt;
-} catch (const std::exception&) {
-  return std::nullopt;
+}
+
+cpu_set_t allowed_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  sched_getaffinity(0, sizeof(set), &set);
+  return set;
 }
 
 unsigned cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return sched_getaffinity(0, sizeof(set), &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set))
-                                                      : std::thread::hardware_concurrency();
+  const auto set = allowed_cores();
+  const auto count = CPU_COUNT(&set);
+  return count > 0 ? static_cast<unsigned>(count) : std::thread::hardware_concurrency();
+}
+
+// Seconds that anybody has used the cores that this process may use.
+std::optional<double> seconds_used() {
+  const auto allowed = allowed_cores();
+  std::ifstream file("/proc/stat");
+  double ticks = 0;
+  bool told = false;
+  for (std::string line; std::getline(file, line) && line.starts_with("cpu");) {
+    std::istringstream words(line.substr(3));
+    std::size_t core = 0;
+    double user = 0, nice = 0, system = 0, idle = 0, waiting = 0, interrupts = 0, soft_interrupts = 0;
+    if (line[3] == ' ' ||
+        !(words >> core >> user >> nice >> system >> idle >> waiting >> interrupts >> soft_interrupts))
+      continue;  // the sum over all cores
+    if (core >= CPU_SETSIZE || !CPU_ISSET(core, &allowed)) continue;
+    ticks += user + nice + system + interrupts + soft_interrupts;
+    told = true;
+  }
+  return told ? std::optional(ticks / static_cast<double>(sysconf(_SC_CLK_TCK))) : std::nullopt;
+}
+
+double seconds_of_ours() {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
+}
+
+// From the beginning until now; none where the system does not tell, or there is no memory to ask it with.
+std::optional<CoreSeconds> core_seconds() try {
+  const auto in_line = seconds_in_line();
+  const auto used = seconds_used();
+  if (!in_line || !used) return std::nullopt;
+  return CoreSeconds{*in_line, *used - seconds_of_ours()};
+} catch (const std::exception&) {
+  return std::nullopt;
 }
 
 // Signals are for the threads that work.
@@ -71,8 +114,10 @@ class SignalsBlocked {
 
 }  // namespace
 
-bool Crowding::observe(double in_line, double passed) {
-  share_ += kNews * (in_line / passed - share_);
+bool Crowding::observe(const CoreSeconds& since, double passed) {
+  // Threads that ended take their time with them, and ticks are rough, so that either may seem to go back.
+  const auto because_of_others = std::max(0.0, std::min(since.in_line, since.by_others));
+  share_ += kNews * (because_of_others / passed - share_);
   quiet_ = share_ < kAlone ? quiet_ + passed : 0;
   busy_ = share_ > kCrowded ? busy_ + passed : 0;
   if (busy_ >= kCrowdedSeconds) crowded_ = true;
@@ -115,7 +160,7 @@ class SharedCores::Sleepers {
 
 SharedCores::SharedCores() {
   const bool told = std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr;
-  if (told || gomp_parallel() == nullptr || !seconds_in_line()) return;
+  if (told || gomp_parallel() == nullptr || !core_seconds()) return;
   const SignalsBlocked blocked;
   try {
     watcher_ = std::thread([this] { watch(); });
@@ -141,21 +186,20 @@ bool SharedCores::give_way() const {
 void SharedCores::watch() {
   using Clock = std::chrono::steady_clock;
   Crowding crowding;
-  auto before = seconds_in_line();
+  auto before = core_seconds();
   auto then = Clock::now();
   std::unique_lock lock(mutex_);
   while (!stopped_.wait_for(lock, kBetweenLooks, [this] { return stopping_; })) {
-    const auto in_line = seconds_in_line();
+    const auto told = core_seconds();
     const auto now = Clock::now();
-    if (!in_line || !before) {
-      before = in_line;
+    if (!told || !before) {
+      before = told;
       then = now;
       continue;
     }
-    // Threads that ended take their time with them.
-    const auto crowded =
-        crowding.observe(std::max(0.0, *in_line - *before), std::chrono::duration<double>(now - then).count());
-    before = in_line;
+    const auto crowded = crowding.observe({told->in_line - before->in_line, told->by_others - before->by_others},
+                                          std::chrono::duration<double>(now - then).count());
+    before = told;
     then = now;
     if (!crowded) sleepers_.reset();
     if (!crowded || sleepers_ || torch::get_num_threads() == 1) continue;

@@ -4,8 +4,8 @@
 // that is quickest; where other processes use them, those that wait keep those from working that they wait for, and
 // two trainings side by side take four times as long as one. Libgomp, the OpenMP runtime that libtorch brings, waits
 // but for a moment while a process has more threads than there are cores. So as long as threads stand in line for a
-// core, some that sleep are kept here beside them. Nobody computes anything else or in another order: results are the
-// same to the last bit.
+// core that others use, some that sleep are kept here beside them. Nobody computes anything else or in another order:
+// results are the same to the last bit.
 #pragma once
 
 #include <chrono>
@@ -16,11 +16,17 @@
 
 namespace anesi {
 
-// Whether threads stand in line, from how long they have: soon yes, late no.
+// Seconds of cores: those that our threads stood in line for, all together, and those that other processes used of the
+// cores that we may use.
+struct CoreSeconds {
+  double in_line = 0, by_others = 0;
+};
+
+// Whether threads stand in line because of others: soon yes, late no. More threads of our own than cores are no reason.
 class Crowding {
  public:
-  // After another `passed` seconds, in which all threads together stood in line for so many.
-  bool observe(double in_line, double passed);
+  // After another `passed` seconds.
+  bool observe(const CoreSeconds& since, double passed);
 
  private:
   bool crowded_ = false;
@@ -30,8 +36,8 @@ class Crowding {
 };
 
 // As long as it lives it looks, ten times a second, and does as is said above. One for a process is enough. Does
-// nothing where the system does not tell how long threads stand in line, the environment says how they wait
-// (OMP_WAIT_POLICY, GOMP_SPINCOUNT), or there is no libgomp.
+// nothing where the system does not tell how long threads stand in line and cores are used, the environment says how
+// threads wait (OMP_WAIT_POLICY, GOMP_SPINCOUNT), or there is no libgomp.
 class SharedCores {
  public:
   SharedCores();

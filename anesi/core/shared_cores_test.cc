@@ -1,7 +1,10 @@
 #include "anesi/core/shared_cores.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <torch/utils.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -15,17 +18,30 @@ namespace {
 
 TEST(Crowding, IsNoticedSoonAndForgottenSlowly) {
   Crowding crowding;
-  EXPECT_FALSE(crowding.observe(0.0, 0.1));
-  EXPECT_FALSE(crowding.observe(0.06, 0.1));
-  for (int look = 0; look < 5; ++look) EXPECT_FALSE(crowding.observe(0.07, 0.1)) << "a moment is not enough";
-  EXPECT_TRUE(crowding.observe(0.14, 0.2));
-  EXPECT_TRUE(crowding.observe(0.0, 0.1));
-  EXPECT_TRUE(crowding.observe(0.0, 0.1));
-  EXPECT_TRUE(crowding.observe(0.0, 1.0));
-  EXPECT_TRUE(crowding.observe(0.6, 1.0)) << "neither crowded nor quiet: it stays as it was";
-  EXPECT_TRUE(crowding.observe(0.0, 1.0));
-  EXPECT_TRUE(crowding.observe(0.0, 1.0));
-  EXPECT_FALSE(crowding.observe(0.0, 1.0));
+  const auto observe = [&](double in_line, double passed) {
+    return crowding.observe({.in_line = in_line, .by_others = passed}, passed);
+  };
+  EXPECT_FALSE(observe(0.0, 0.1));
+  EXPECT_FALSE(observe(0.08, 0.1)) << "a moment is not enough";
+  EXPECT_TRUE(observe(0.08, 0.1));
+  EXPECT_TRUE(observe(0.0, 0.1));
+  EXPECT_TRUE(observe(0.0, 0.1));
+  EXPECT_TRUE(observe(0.0, 1.0));
+  EXPECT_TRUE(observe(0.6, 1.0)) << "neither crowded nor quiet: it stays as it was";
+  EXPECT_TRUE(observe(0.0, 1.0));
+  EXPECT_TRUE(observe(0.0, 1.0));
+  EXPECT_FALSE(observe(0.0, 1.0));
+}
+
+TEST(Crowding, IsOfOthersAlone) {
+  Crowding crowding;
+  for (int look = 0; look < 50; ++look) {
+    EXPECT_FALSE(crowding.observe({.in_line = 0.3, .by_others = 0.01}, 0.1)) << "more threads of our own than cores";
+  }
+  Crowding beside;
+  for (int look = 0; look < 50; ++look) {
+    EXPECT_FALSE(beside.observe({.in_line = 0.01, .by_others = 0.2}, 0.1)) << "cores enough for all";
+  }
 }
 
 TEST(SharedCores, GiveWayWhereThreadsStandInLine) {
@@ -36,12 +52,19 @@ TEST(SharedCores, GiveWayWhereThreadsStandInLine) {
   const toys::Threads two(2);
   SharedCores cores;
   std::atomic<bool> done = false;
-  std::vector<std::thread> busy;
-  for (unsigned thread = 0; thread < 2 * std::thread::hardware_concurrency(); ++thread) {
-    busy.emplace_back([&] {
-      while (!done) {
-      }
-    });
+  const auto keep_busy = [&] {
+    while (!done) {
+    }
+  };
+  std::vector<std::thread> ours;
+  std::vector<pid_t> others;
+  for (unsigned core = 0; core < std::thread::hardware_concurrency(); ++core) {
+    others.push_back(fork());
+    if (others.back() == 0) {
+      alarm(30);
+      keep_busy();
+    }
+    ours.emplace_back(keep_busy);
   }
   const auto begin = std::chrono::steady_clock::now();
   while (!cores.give_way() && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)) {
@@ -49,7 +72,11 @@ TEST(SharedCores, GiveWayWhereThreadsStandInLine) {
   }
   EXPECT_TRUE(cores.give_way());
   done = true;
-  for (auto& thread : busy) thread.join();
+  for (auto& thread : ours) thread.join();
+  for (const auto process : others) {
+    kill(process, SIGKILL);
+    waitpid(process, nullptr, 0);
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "anesi/core/error.h"
+#include "anesi/core/one_thread.h"
 
 namespace anesi {
 
@@ -23,9 +24,11 @@ void Adam::zero_gradients() {
 
 void Adam::step(double learning_rate, double beta1) {
   std::vector<torch::Tensor> parameters, gradients, first, second, steps;
+  std::int64_t numbers = 0;
   for (std::size_t index = 0; index < parameters_.size(); ++index) {
     const auto& gradient = parameters_[index].grad();
     if (!gradient.defined()) continue;
+    numbers += gradient.numel();
     parameters.push_back(parameters_[index]);
     gradients.push_back(gradient.strides() == parameters_[index].strides()
                             ? gradient
@@ -36,6 +39,7 @@ void Adam::step(double learning_rate, double beta1) {
   }
   if (parameters.empty()) return;
   const torch::NoGradGuard no_gradients;
+  const OneThread alone(numbers <= kSmallOperation);
   torch::_foreach_add_(steps, 1);
   at::_fused_adamw_(parameters, gradients, first, second, {}, steps, learning_rate, beta1, options_.beta2,
                     options_.weight_decay, options_.epsilon, /*amsgrad=*/false, /*maximize=*/false);
