@@ -4,26 +4,6 @@
 #include "anesi/models/architecture.h"
 
 namespace anesi {
-namespace {
-
-// softmax(2) of tables that are not worth sharing out, and its gradient.
-class SmallSoftmax : public torch::autograd::Function<SmallSoftmax> {
- public:
-  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& logits) {
-    const OneThread alone(true);
-    auto rows = torch::_softmax(logits, 2, /*half_to_float=*/false);
-    context->save_for_backward({rows});
-    return rows;
-  }
-  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
-                                                 const torch::autograd::variable_list& gradients) {
-    const OneThread alone(true);
-    const auto rows = context->get_saved_variables()[0];
-    return {torch::_softmax_backward_data(gradients[0], rows, 2, rows.scalar_type())};
-  }
-};
-
-}  // namespace
 
 Transducer::Transducer(const Space& outputs, const ReadingOrder& reading, const TransducerOptions& options)
     : FiniteStateModel(outputs, reading), states_(options.states) {
@@ -41,8 +21,8 @@ torch::Tensor Transducer::initial() const { return initial_logits_.softmax(0); }
 std::vector<torch::Tensor> Transducer::tables() const {
   std::vector<torch::Tensor> tables;
   for (const auto& logits : table_logits_) {
-    const auto rows = logits.numel() <= kSmallOperation ? SmallSoftmax::apply(logits) : logits.softmax(2);
-    tables.push_back(rows.view({logits.size(0), states_, -1, states_}).permute({2, 0, 1, 3}).contiguous());
+    const OneThread alone(logits.numel() <= kSmallOperation);
+    tables.push_back(logits.softmax(2).view({logits.size(0), states_, -1, states_}).permute({2, 0, 1, 3}).contiguous());
   }
   return tables;
 }
