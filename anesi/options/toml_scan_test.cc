@@ -93,6 +93,11 @@ TEST(ParseToml, LettersBeyondAsciiStandInQuotesAndComments) {
     EXPECT_EQ(toys::message_of([&] { parse_toml(text, "config.toml"); }),
               "config.toml: line 1: a quote where no text can begin");
   }
+  for (const auto& text : {"x=1=\"" + letter + "\"", "x=1979-05-27='" + letter + "-3", "x=[1 = '" + letter + "']"}) {
+    EXPECT_TRUE(toys::message_of([&] { parse_toml(text, "config.toml"); }).starts_with("config.toml: line 1: "))
+        << text;
+  }
+  EXPECT_NO_THROW(parse_toml("'" + letter + "' = 1\n'\xcf\x92' = 2", "config.toml")) << "names are not taken for one";
   EXPECT_NO_THROW(
       parse_toml("'a' . \"b\" = {'c' = ['d', \"\"\"e\"\"\"\r\n, 'f'], \"g\" = 1}\r\n  'h' = ''", "config.toml"));
   for (const auto& text : {"\\" + letter, "\\ " + letter}) {
