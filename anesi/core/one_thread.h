@@ -1,7 +1,7 @@
 // Small operations of torch on one thread.
 //
 // An operation of some thousand numbers takes a few microseconds, and as long again to share out. Where other processes
-// want the cores too, the thread that it is shared with must stand in line first, and it takes a hundred.
+// want the cores too, the thread that it is shared with must stand in line first.
 #pragma once
 
 #include <cstdint>
