@@ -99,7 +99,7 @@ void bench_inference(std::vector<std::int64_t> sizes, double seconds, bool json,
                               std::make_shared<ScanExplanation>(worlds, outputs, reading, ScanOptions{})};
     const auto learned = std::make_shared<Transducer>(outputs, reading, TransducerOptions{});
     const InferenceModel transducer{learned, make_explanation(learned, worlds)};
-    const auto exact = make_automaton_model(addition.facts().share<Automaton>(), worlds, outputs);
+    const auto exact = make_automaton_model(addition.facts().share<Automaton>(), outputs);
     const std::vector<std::function<void()>> queries{
         [&] { predict(scan, nullptr); },           [&] { explain_too(scan, nullptr); },
         [&] { explain_too(scan, &pruning); },      [&] { predict(transducer, nullptr); },

@@ -18,6 +18,13 @@ using MutableValues = std::span<std::int64_t>;
 inline constexpr std::int64_t kNone = -1;   // past the end of a shorter output
 inline constexpr std::int64_t kUnset = -2;  // not chosen yet, in a partial world or output
 
+// In an output that is asked about: any value but this one. kNone may be excluded, too.
+constexpr std::int64_t other_than(std::int64_t value) { return kUnset - 2 - value; }
+// Whether a value is what is asked for, which is a value, kUnset (any) or other_than().
+constexpr bool admits(std::int64_t asked, std::int64_t value) {
+  return asked == value || asked == kUnset || (asked < kUnset && asked != other_than(value));
+}
+
 class Space {
  public:
   // Throws Error where a domain is empty.

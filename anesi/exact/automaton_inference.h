@@ -12,7 +12,6 @@ namespace anesi {
 std::unique_ptr<ExactInference> make_automaton_inference(std::shared_ptr<const Automaton> automaton);
 
 // The same as models: p(y|P) and p(w|y,P) for sampling and beam search. They have no weights.
-InferenceModel make_automaton_model(const std::shared_ptr<const Automaton>& automaton, const Space& worlds,
-                                    const Space& outputs);
+InferenceModel make_automaton_model(const std::shared_ptr<const Automaton>& automaton, const Space& outputs);
 
 }  // namespace anesi

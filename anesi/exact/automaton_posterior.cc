@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "anesi/core/error.h"
@@ -14,7 +13,6 @@
 namespace anesi {
 namespace {
 
-constexpr double kNoWay = -std::numeric_limits<double>::infinity();
 constexpr std::int64_t kRowsPerThread = 4;
 
 // In one state, since what it chose decides that.
@@ -24,8 +22,8 @@ struct ExplainedRow : WeighedCombinations {
 
 class ExplanationRollout final : public CombinationRollout<ExplainedRow> {
  public:
-  ExplanationRollout(AutomatonPass pass, torch::Device device)
-      : CombinationRollout(device), pass_(std::move(pass)), messages_(as_size(pass_.batch())) {
+  ExplanationRollout(AutomatonPass pass, torch::TensorOptions options)
+      : CombinationRollout(options), pass_(std::move(pass)), messages_(as_size(pass_.batch())) {
     rows_.resize(as_size(pass_.batch()));
     parallel_for(pass_.batch(), kRowsPerThread, [&](std::int64_t begin, std::int64_t end) {
       std::vector<double> weights;
@@ -42,17 +40,7 @@ class ExplanationRollout final : public CombinationRollout<ExplainedRow> {
   const std::vector<PlannedStep>& steps() const override { return pass_.steps(); }
 
   void weigh(std::size_t step) override {
-    const auto size = steps()[step].combinations;
-    const auto& table = pass_.table(step);
-    for (auto& row : rows_) {
-      const double* const after = messages_[as_size(row.example)].data() + pass_.offsets()[step + 1];
-      const auto y = pass_.emission(row.example, step);
-      pass_.weights(row.example, step, row.weights);
-      for (std::int64_t c = 0; c < size; ++c) {
-        const auto entry = as_size(row.state * size + c);
-        row.weights[as_size(c)] *= y == kUnset || table.emits[entry] == y ? after[table.next[entry]] : 0;
-      }
-    }
+    for (auto& row : rows_) pass_.weigh(row.example, step, row.state, messages_[as_size(row.example)], row.weights);
   }
 
   void leave(std::size_t step) override {
@@ -61,13 +49,13 @@ class ExplanationRollout final : public CombinationRollout<ExplainedRow> {
   }
 
   AutomatonPass pass_;
-  std::vector<std::vector<double>> messages_;  // one an example
+  std::vector<AutomatonPass::Messages> messages_;  // one an example
 };
 
 // Each row has a distribution over states.
 class PredictionRollout final : public Rollout {
  public:
-  PredictionRollout(AutomatonPass pass, torch::Device device) : pass_(std::move(pass)), device_(device) {
+  PredictionRollout(AutomatonPass pass, torch::TensorOptions options) : pass_(std::move(pass)), options_(options) {
     rows_.resize(as_size(pass_.batch()));
     for (std::size_t row = 0; row < rows_.size(); ++row) {
       rows_[row].example = static_cast<std::int64_t>(row);
@@ -90,9 +78,7 @@ class PredictionRollout final : public Rollout {
       }
     });
     const auto total = result.sum(1, /*keepdim=*/true);
-    return torch::where(total > 0, result / total, 1 / static_cast<double>(step.emitted))
-        .log()
-        .to(device_, torch::kFloat32);
+    return torch::where(total > 0, result / total, 1 / static_cast<double>(step.emitted)).log().to(options_);
   }
 
   void advance(const torch::Tensor& values) override {
@@ -129,7 +115,7 @@ class PredictionRollout final : public Rollout {
     std::size_t entry = 0;
     for (const double here : row.states) {
       for (const double weight : weights) {
-        if (y == kUnset || table.emits[entry] == y) next[as_size(table.next[entry])] += here * weight;
+        if (admits(y, table.emits[entry])) next[as_size(table.next[entry])] += here * weight;
         ++entry;
       }
     }
@@ -145,7 +131,7 @@ class PredictionRollout final : public Rollout {
   }
 
   AutomatonPass pass_;
-  torch::Device device_;
+  torch::TensorOptions options_;
   std::vector<Row> rows_;
   std::size_t step_ = 0;
 };
@@ -163,15 +149,14 @@ MostProbable most_probable_worlds(const AutomatonPass& pass) {
     for (auto row = begin; row < end; ++row) {
       after.assign(as_size(widths.back()), 0);
       for (auto step = steps; step-- > 0;) {
-        pass.weights(row, step, weights);
-        for (auto& weight : weights) weight = std::log(weight);
+        pass.log_weights(row, step, weights);
         const auto& table = pass.table(step);
         const auto y = pass.emission(row, step);
-        before.assign(as_size(widths[step]), kNoWay);
+        before.assign(as_size(widths[step]), kLogOfZero);
         std::size_t entry = 0;
         for (std::size_t state = 0; state < before.size(); ++state) {
           for (std::size_t c = 0; c < weights.size(); ++c, ++entry) {
-            if (y != kUnset && table.emits[entry] != y) continue;
+            if (!admits(y, table.emits[entry])) continue;
             const double value = weights[c] + after[as_size(table.next[entry])];
             if (value <= before[state]) continue;
             before[state] = value;
@@ -183,14 +168,15 @@ MostProbable most_probable_worlds(const AutomatonPass& pass) {
       auto state = pass.automaton().start();
       double total = after[as_size(state)];
       auto* const world = worlds.mutable_data_ptr<std::int64_t>() + row * pass.variables();
-      if (total != kNoWay) {
+      if (total != kLogOfZero) {
         total = 0;
         for (std::size_t step = 0; step < steps; ++step) {
           const auto& planned = pass.steps()[step];
           const auto chosen = choices[pass.offsets()[step] + as_size(state)];
           write_combination(planned, chosen, world);
           state = pass.table(step).next[as_size(state * planned.combinations + chosen)];
-          for (const auto variable : planned.reads) total += std::log(pass.belief(row, variable, world[variable]));
+          for (const auto variable : planned.reads)
+            total += pass.logs_of(row)[variable * pass.width() + world[variable]];
         }
       }
       log_probs.mutable_data_ptr<double>()[row] = total;
@@ -204,20 +190,15 @@ torch::Tensor sample_worlds(const AutomatonPass& pass, const at::Generator& gene
   auto worlds = torch::zeros({pass.batch(), pass.variables()}, torch::kInt64);
   const auto uniforms = torch::rand({pass.batch(), steps}, generator, torch::kFloat64);
   parallel_for(pass.batch(), kRowsPerThread, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<double> messages, weights;
+    AutomatonPass::Messages messages;
+    std::vector<double> weights;
     for (auto row = begin; row < end; ++row) {
       if (!pass.messages(row, messages, weights)) pass.throw_impossible(row);
       auto state = pass.automaton().start();
       for (std::int64_t step = 0; step < steps; ++step) {
         const auto& planned = pass.steps()[as_size(step)];
         const auto& table = pass.table(as_size(step));
-        const auto y = pass.emission(row, as_size(step));
-        const double* const after = messages.data() + pass.offsets()[as_size(step) + 1];
-        pass.weights(row, as_size(step), weights);
-        auto entry = as_size(state * planned.combinations);
-        for (std::size_t c = 0; c < weights.size(); ++c, ++entry) {
-          weights[c] *= y == kUnset || table.emits[entry] == y ? after[table.next[entry]] : 0;
-        }
+        pass.weigh(row, as_size(step), state, messages, weights);
         const auto chosen = choose_by_weight(weights.data(), std::ssize(weights),
                                              uniforms.const_data_ptr<double>()[row * steps + step]);
         write_combination(planned, chosen, worlds.mutable_data_ptr<std::int64_t>() + row * pass.variables());
@@ -228,12 +209,12 @@ torch::Tensor sample_worlds(const AutomatonPass& pass, const at::Generator& gene
   return worlds;
 }
 
-std::unique_ptr<Rollout> begin_explanation(AutomatonPass pass, torch::Device device) {
-  return std::make_unique<ExplanationRollout>(std::move(pass), device);
+std::unique_ptr<Rollout> begin_explanation(AutomatonPass pass, torch::TensorOptions options) {
+  return std::make_unique<ExplanationRollout>(std::move(pass), options);
 }
 
-std::unique_ptr<Rollout> begin_prediction(AutomatonPass pass, torch::Device device) {
-  return std::make_unique<PredictionRollout>(std::move(pass), device);
+std::unique_ptr<Rollout> begin_prediction(AutomatonPass pass, torch::TensorOptions options) {
+  return std::make_unique<PredictionRollout>(std::move(pass), options);
 }
 
 }  // namespace anesi

@@ -16,12 +16,12 @@ MostProbable most_probable_worlds(const AutomatonPass& pass);
 // impossible.
 torch::Tensor sample_worlds(const AutomatonPass& pass, const at::Generator& generator);
 
-// Chooses world variables in the order in which they are read, each from its exact conditional. Throws Error where an
-// output is impossible.
-std::unique_ptr<Rollout> begin_explanation(AutomatonPass pass, torch::Device device);
+// Log-probabilities come in the options' type and place. Chooses world variables in the order in which they are read,
+// each from its exact conditional. Throws Error where an output is impossible.
+std::unique_ptr<Rollout> begin_explanation(AutomatonPass pass, torch::TensorOptions options);
 
 // Chooses output variables in the order in which they are emitted, each from its exact conditional; the pass's own
 // outputs are open.
-std::unique_ptr<Rollout> begin_prediction(AutomatonPass pass, torch::Device device);
+std::unique_ptr<Rollout> begin_prediction(AutomatonPass pass, torch::TensorOptions options);
 
 }  // namespace anesi

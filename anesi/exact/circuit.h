@@ -20,6 +20,11 @@ class Circuit {
   // anesi was built without libsdd.
   static Circuit compile(int variables, const std::vector<std::vector<int>>& clauses, double seconds = 60);
 
+  // What satisfies these clauses and not this circuit, whatever value the hidden variables have in it. Throws Error as
+  // above.
+  Circuit complement(const std::vector<int>& hidden, const std::vector<std::vector<int>>& clauses,
+                     double seconds = 60) const;
+
   int variables() const { return variables_; }
   std::int64_t nodes() const { return static_cast<std::int64_t>(nodes_.size()); }
   bool satisfiable() const { return !nodes_.empty(); }

@@ -90,45 +90,119 @@ Vtree* improve_in_time(Vtree* tree, SddManager* manager) {
 
 }  // namespace
 
-Circuit Circuit::compile(int variables, const std::vector<std::vector<int>>& clauses, double seconds) {
-  if (variables < 1) throw Error("circuit: a formula without variables");
-  std::unique_ptr<SddManager, void (*)(SddManager*)> manager(sdd_manager_create(variables, /*auto_gc_and_minimize=*/1),
-                                                             sdd_manager_free);
-  deadline = computed() + seconds;
-  sdd_manager_set_minimize_function(improve_in_time, manager.get());
-  SddNode* formula = sdd_ref(sdd_manager_true(manager.get()), manager.get());
-  std::size_t done = 0;
-  const auto conjoin = [&](const std::vector<int>& clause) {
-    SddNode* either = sdd_ref(sdd_manager_false(manager.get()), manager.get());
-    for (const auto value : clause) {
-      if (value == 0 || std::abs(value) > variables) throw Error(fmt::format("circuit: there is no literal {}", value));
-      SddNode* const wider =
-          sdd_ref(sdd_disjoin(either, sdd_manager_literal(value, manager.get()), manager.get()), manager.get());
-      sdd_deref(either, manager.get());
-      either = wider;
-    }
-    SddNode* const both = sdd_ref(sdd_conjoin(formula, either, manager.get()), manager.get());
-    sdd_deref(formula, manager.get());
-    sdd_deref(either, manager.get());
-    formula = both;
-  };
-  try {
-    for (; done < clauses.size(); ++done) {
-      conjoin(clauses[done]);
-      if (computed() > deadline) throw TimeIsUp();
-    }
-  } catch (const std::bad_alloc&) {
-    static_cast<void>(manager.release());  // it was left in the midst of something, and may not be whole
-    throw;
-  } catch (const TimeIsUp&) {
-    throw Error(fmt::format("circuit: did not compile in {:.0f} s ({} of {} clauses)", seconds, done, clauses.size()));
+namespace {
+
+// One compilation: libsdd's manager, and the clock.
+class Compilation {
+ public:
+  Compilation(int variables, double seconds) : variables_(variables), seconds_(seconds) {
+    if (variables < 1) throw Error("circuit: a formula without variables");
+    manager_.reset(sdd_manager_create(variables, /*auto_gc_and_minimize=*/1));
+    deadline = computed() + seconds;
+    sdd_manager_set_minimize_function(improve_in_time, manager_.get());
   }
-  return SddReader(variables).read(formula);
+
+  // The circuit of the formula that `make` makes.
+  template <typename Make>
+  Circuit run(Make make) {
+    try {
+      return SddReader(variables_).read(make());
+    } catch (const std::bad_alloc&) {
+      static_cast<void>(manager_.release());  // it was left in the midst of something, and may not be whole
+      throw;
+    } catch (const TimeIsUp&) {
+      throw Error(fmt::format("circuit: did not compile in {:.0f} s ({} of {} {})", seconds_, done_, steps_, what_));
+    }
+  }
+
+  // The same and these clauses.
+  SddNode* conjoin(SddNode* formula, const std::vector<std::vector<int>>& clauses) {
+    begin(clauses.size(), "clauses");
+    for (const auto& clause : clauses) {
+      SddNode* either = kept(sdd_manager_false(manager()));
+      for (const auto value : clause) either = instead(sdd_disjoin(either, literal(value), manager()), either);
+      SddNode* const both = instead(sdd_conjoin(formula, either, manager()), formula);
+      sdd_deref(either, manager());
+      formula = both;
+      end_step();
+    }
+    return formula;
+  }
+
+  SddNode* literal(int value) {
+    if (value == 0 || std::abs(value) > variables_) throw Error(fmt::format("circuit: there is no literal {}", value));
+    return sdd_manager_literal(value, manager());
+  }
+  SddManager* manager() { return manager_.get(); }
+  SddNode* kept(SddNode* node) { return sdd_ref(node, manager()); }
+  // Keeps a node, and lets go of another.
+  SddNode* instead(SddNode* node, SddNode* old) {
+    kept(node);
+    sdd_deref(old, manager());
+    return node;
+  }
+  void begin(std::size_t steps, const char* what) {
+    done_ = 0;
+    steps_ = steps;
+    what_ = what;
+  }
+  void end_step() {
+    ++done_;
+    if (computed() > deadline) throw TimeIsUp();
+  }
+
+ private:
+  int variables_;
+  double seconds_;
+  std::unique_ptr<SddManager, void (*)(SddManager*)> manager_{nullptr, sdd_manager_free};
+  std::size_t done_ = 0, steps_ = 0;  // of what is being compiled
+  const char* what_ = "clauses";
+};
+
+}  // namespace
+
+Circuit Circuit::compile(int variables, const std::vector<std::vector<int>>& clauses, double seconds) {
+  Compilation compilation(variables, seconds);
+  return compilation.run(
+      [&] { return compilation.conjoin(compilation.kept(sdd_manager_true(compilation.manager())), clauses); });
+}
+
+Circuit Circuit::complement(const std::vector<int>& hidden, const std::vector<std::vector<int>>& clauses,
+                            double seconds) const {
+  Compilation compilation(variables_, seconds);
+  auto* const manager = compilation.manager();
+  return compilation.run([&] {
+    compilation.begin(nodes_.size(), "nodes");
+    std::vector<SddNode*> made;
+    for (const auto& node : nodes_) {
+      auto* whole = compilation.kept(node.kind == Kind::kLiteral   ? compilation.literal(node.literal)
+                                     : node.kind == Kind::kProduct ? sdd_manager_true(manager)
+                                                                   : sdd_manager_false(manager));
+      for (const auto part : parts_of(node)) {
+        auto* const other = made[static_cast<std::size_t>(part)];
+        whole = compilation.instead(
+            node.kind == Kind::kProduct ? sdd_conjoin(whole, other, manager) : sdd_disjoin(whole, other, manager),
+            whole);
+      }
+      made.push_back(whole);
+      compilation.end_step();
+    }
+    auto* formula = compilation.kept(nodes_.empty() ? sdd_manager_false(manager) : made.back());
+    for (const auto variable : hidden) {
+      formula = compilation.instead(sdd_exists(variable, formula, manager), formula);
+      compilation.end_step();
+    }
+    return compilation.conjoin(compilation.instead(sdd_negate(formula, manager), formula), clauses);
+  });
 }
 
 #else
 
 Circuit Circuit::compile(int, const std::vector<std::vector<int>>&, double) {
+  throw Error("circuit: anesi was built without libsdd; run scripts/setup and build again");
+}
+
+Circuit Circuit::complement(const std::vector<int>&, const std::vector<std::vector<int>>&, double) const {
   throw Error("circuit: anesi was built without libsdd; run scripts/setup and build again");
 }
 

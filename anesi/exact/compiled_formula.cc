@@ -20,6 +20,24 @@ std::shared_ptr<const CompiledFormula> compiled_formula(const Problem& problem, 
   return compiled ? compiled : compiled_formula(formula_of(problem), seconds);
 }
 
+Circuit violations_of(const CompiledFormula& formula, double seconds) {
+  const auto& [circuit, encoding] = formula;
+  const auto of_worlds = encoding.of_worlds(circuit.variables());
+  // Worlds have one value for each variable, whether or not they keep the constraint.
+  Cnf rules(encoding, circuit.variables(), {});
+  for (const auto& literals : encoding.worlds) {
+    const bool shares_one = literals.size() == 2 && literals[0] == -literals[1];
+    if (!shares_one) rules.exactly_one(literals);
+  }
+  std::vector<int> further;
+  for (int variable = 1; variable <= circuit.variables(); ++variable) {
+    if (of_worlds[static_cast<std::size_t>(variable)]) continue;
+    further.push_back(variable);
+    rules.add({-variable});
+  }
+  return circuit.complement(further, rules.clauses(), seconds);
+}
+
 void decide(Circuit::OfLiterals<char>& may_be_true, const Circuit& circuit, const std::vector<int>& literals,
             std::int64_t value) {
   for (std::size_t other = 0; other < literals.size(); ++other) {

@@ -29,6 +29,10 @@ std::shared_ptr<const CompiledFormula> compiled_formula(const Cnf& cnf, double s
 // within `seconds`.
 std::shared_ptr<const CompiledFormula> compiled_formula(const Problem& problem, double seconds = 60);
 
+// Of a constraint: the worlds that violate it, over the same literals. Further variables of the formula are false in
+// it. Throws Error where it does not compile within `seconds`.
+Circuit violations_of(const CompiledFormula& formula, double seconds = 60);
+
 // Which literals may be true once these values are chosen (kUnset: not yet).
 Circuit::OfLiterals<char> decided(const Circuit& circuit, const Encoding::Literals& literals, Values values);
 // Of the values of one more variable this may be true alone.

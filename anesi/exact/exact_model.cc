@@ -60,9 +60,13 @@ class ExactPrediction final : public SequenceModel {
   torch::Tensor log_prob(const Context& context, const torch::Tensor& values) override {
     return inference_->log_prob(context.beliefs, values);
   }
+  std::optional<Ranked> most_probable(const Context& context, std::int64_t top) override {
+    if (!inference_->ranks_outputs()) return std::nullopt;
+    return inference_->most_probable_outputs(LogBeliefs::of(context.beliefs), top);
+  }
 
   std::unique_ptr<Rollout> begin(const Context& context) override {
-    if (!rollouts_) throw UsageError("exact inference by a circuit for each output cannot choose among outputs");
+    if (!rollouts_) throw UsageError("exact inference: these outputs cannot be chosen variable by variable");
     const torch::NoGradGuard no_gradients;
     return std::make_unique<StepwiseRollout>(
         context.beliefs, space(),
@@ -87,8 +91,8 @@ class ExactPrediction final : public SequenceModel {
 
 class ExactExplanation final : public SequenceModel {
  public:
-  ExactExplanation(std::shared_ptr<const ExactInference> inference, const Space& worlds)
-      : SequenceModel(worlds), inference_(std::move(inference)) {}
+  explicit ExactExplanation(std::shared_ptr<const ExactInference> inference)
+      : SequenceModel(inference->worlds()), inference_(std::move(inference)) {}
 
   torch::Tensor log_prob(const Context& context, const torch::Tensor& values) override {
     const auto agrees = inference_->log_prob(certain_beliefs(values, space()), context.outputs);  // 0 or -inf
@@ -115,6 +119,9 @@ class ExactExplanation final : public SequenceModel {
 
   std::optional<MostProbable> most_probable(const Context& context) override {
     return inference_->most_probable(context.beliefs, context.outputs);
+  }
+  std::optional<Ranked> most_probable(const Context& context, std::int64_t top) override {
+    return inference_->explain(LogBeliefs::of(context.beliefs), context.outputs, top);
   }
 
  private:
@@ -166,18 +173,19 @@ std::unique_ptr<ExactInference> make_exact(const Problem& problem, const ExactOp
 InferenceModel make_exact_model(const Problem& problem, const ExactOptions& options) {
   const bool takes_automaton = options.method == ExactMethod::kAuto || options.method == ExactMethod::kAutomaton;
   const auto automaton = takes_automaton ? problem.facts().share<Automaton>() : nullptr;
-  auto model = automaton ? make_automaton_model(automaton, problem.worlds(), problem.outputs())
-                         : models_of(make_exact(problem, options), problem.worlds(), problem.outputs(),
+  auto model = automaton ? make_automaton_model(automaton, problem.outputs())
+                         : models_of(make_exact(problem, options), problem.outputs(),
                                      options.method != ExactMethod::kConditioned);
   model.architecture = kExactArchitecture;
   model.options = {{"exact.method", name_of(options.method)}, {"exact.seconds", fmt::format("{}", options.seconds)}};
   return model;
 }
 
-InferenceModel models_of(const std::shared_ptr<const ExactInference>& inference, const Space& worlds,
-                         const Space& outputs, bool rollouts) {
-  return {std::make_shared<ExactPrediction>(inference, outputs, rollouts),
-          std::make_shared<ExactExplanation>(inference, worlds)};
+InferenceModel models_of(const std::shared_ptr<const ExactInference>& inference, const Space& outputs, bool rollouts) {
+  return {.prediction =
+              std::make_shared<ExactPrediction>(inference, outputs, rollouts && !inference->has_outputs_that_end()),
+          .explanation = std::make_shared<ExactExplanation>(inference),
+          .exact = inference};
 }
 
 }  // namespace anesi

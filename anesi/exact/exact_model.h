@@ -42,7 +42,7 @@ InferenceModel make_exact_model(const Problem& problem, const ExactOptions& opti
 
 // The models of any exact inference: each step asks it about every value of the next variable. Without `rollouts` the
 // prediction model can only tell probabilities.
-InferenceModel models_of(const std::shared_ptr<const ExactInference>& inference, const Space& worlds,
-                         const Space& outputs, bool rollouts = true);
+InferenceModel models_of(const std::shared_ptr<const ExactInference>& inference, const Space& outputs,
+                         bool rollouts = true);
 
 }  // namespace anesi

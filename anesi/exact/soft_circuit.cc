@@ -114,17 +114,19 @@ class SoftCircuit::LogPartition : public torch::autograd::Function<LogPartition>
     const auto by_beliefs = of_beliefs ? torch::zeros_like(beliefs) : torch::Tensor();
     const auto by_weights = of_weights ? torch::zeros_like(weights) : torch::Tensor();
     auto result = self->measure({beliefs, weights}, by_beliefs, by_weights);
-    context->save_for_backward({by_beliefs, by_weights});
+    context->save_for_backward({by_beliefs, by_weights, beliefs, weights});
     return result;
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  const torch::autograd::variable_list& upstream) {
     const auto saved = context->get_saved_variables();
-    const auto times = [&](const torch::Tensor& derivative, at::IntArrayRef shape) {
-      return derivative.defined() ? derivative * upstream[0].view(shape) : torch::Tensor();
+    const auto times = [&](const torch::Tensor& derivative, at::IntArrayRef shape, const torch::Tensor& input) {
+      if (!derivative.defined()) return torch::Tensor();
+      return differentiable_no_further(derivative * upstream[0].detach().view(shape), input, upstream[0]);
     };
-    return {times(saved[0], {-1, 1, 1}), times(saved[1], {-1, 1}), torch::Tensor(), torch::Tensor(), torch::Tensor()};
+    return {times(saved[0], {-1, 1, 1}, saved[2]), times(saved[1], {-1, 1}, saved[3]), torch::Tensor(), torch::Tensor(),
+            torch::Tensor()};
   }
 };
 

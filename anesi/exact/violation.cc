@@ -7,7 +7,7 @@
 
 namespace anesi {
 
-double best_violation(const CompiledFormula& formula, const BelievedValues& belief, std::int64_t* world) {
+double best_violation(const CompiledFormula& formula, const BelievedLogs& logs, std::int64_t* world) {
   constexpr double kNever = -std::numeric_limits<double>::infinity();
   const auto& worlds = formula.encoding.worlds;
   std::vector<std::vector<std::int64_t>> ranked(worlds.size());  // values by falling probability
@@ -19,7 +19,7 @@ double best_violation(const CompiledFormula& formula, const BelievedValues& beli
   };
   Candidate first{0, std::vector<std::int32_t>(worlds.size(), 0), 0};
   const auto log_of = [&](std::size_t variable, std::int32_t rank) {
-    return std::log(belief(static_cast<std::int64_t>(variable), ranked[variable][static_cast<std::size_t>(rank)]));
+    return logs(static_cast<std::int64_t>(variable), ranked[variable][static_cast<std::size_t>(rank)]);
   };
   for (std::size_t variable = 0; variable < worlds.size(); ++variable) {
     ranked[variable].resize(worlds[variable].size());
@@ -27,7 +27,7 @@ double best_violation(const CompiledFormula& formula, const BelievedValues& beli
       ranked[variable][value] = static_cast<std::int64_t>(value);
     }
     std::ranges::sort(ranked[variable], std::greater{},
-                      [&](std::int64_t value) { return belief(static_cast<std::int64_t>(variable), value); });
+                      [&](std::int64_t value) { return logs(static_cast<std::int64_t>(variable), value); });
     first.log_prob += log_of(variable, 0);
   }
   std::priority_queue<Candidate> open;

@@ -7,8 +7,8 @@
 
 namespace anesi {
 
-// A belief of each world variable, as it lies in memory.
-struct BelievedValues {
+// The logarithm of a belief of each world variable, as it lies in memory.
+struct BelievedLogs {
   const double* values;  // [variables, width]
   std::int64_t width;
   double operator()(std::int64_t variable, std::int64_t value) const { return values[variable * width + value]; }
@@ -19,6 +19,6 @@ inline constexpr int kTriesToViolate = 100000;
 
 // The most probable world that violates a constraint, found among all worlds by falling probability. Returns its
 // log-probability; -inf where there is none within the limit.
-double best_violation(const CompiledFormula& formula, const BelievedValues& belief, std::int64_t* world);
+double best_violation(const CompiledFormula& formula, const BelievedLogs& logs, std::int64_t* world);
 
 }  // namespace anesi

@@ -354,7 +354,9 @@ torch::Tensor AmortizedLoss::loss(const torch::Tensor& beliefs, const Observatio
     return -counted_log_prob(model_, *problem_, beliefs, observations, options_.counted, generator_, pruning_.get())
                 .mean();
   }
-  return -observed_log_prob(model_, beliefs, observations, pruning_.get(), matches_).mean();
+  const bool finite = observations.worlds.defined() && !model_.exact;
+  const auto logs = finite ? std::optional(finite_logs(beliefs)) : std::nullopt;
+  return -observed_log_prob(model_, beliefs, observations, pruning_.get(), matches_, logs ? &*logs : nullptr).mean();
 }
 
 NamedTensors AmortizedLoss::state() const {

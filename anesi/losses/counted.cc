@@ -50,9 +50,8 @@ class Counting {
     const auto wanted = told(seen.outputs);
     const auto fits = (outputs == wanted).logical_or(wanted == kUnset).all(1).nonzero().squeeze(1);
     row = row.index_select(0, fits);
-    const auto log_weights =
-        finite_known_log_prob(told(beliefs.to(torch::kFloat64)), drawn_worlds.index_select(0, fits)) +
-        (often.log() - log_expected).index_select(0, fits);
+    const auto log_weights = finite_logs(told(beliefs)).known_log_prob(drawn_worlds.index_select(0, fits)) +
+                             (often.log() - log_expected).index_select(0, fits);
     const auto counted = logsumexp_by_row(log_weights, row, rows).to(beliefs.scalar_type());
     const auto missed = counted.detach().isneginf();
     if (!missed.any().item<bool>()) return counted;
@@ -76,12 +75,13 @@ torch::Tensor counted_log_prob(const InferenceModel& model, const Problem& probl
   TORCH_CHECK(model.explanation, "counted_log_prob: q has no explanation model to draw worlds from");
   const Counting counting(model, problem, samples, generator, pruning);
   return observed_log_prob(
-      beliefs, observations,
+      beliefs, finite_logs(beliefs), observations,
       [&](const torch::Tensor& believed, const Observations& seen) {
         return seen.log_prob(counting.of_outputs(believed, seen, {}));
       },
       [&](const torch::Tensor& believed, const Observations& seen) {
-        return finite_known_log_prob(believed, seen.worlds) - counting.of_outputs(believed, seen, seen.worlds);
+        return finite_logs(believed).known_log_prob(seen.worlds).to(believed.scalar_type()) -
+               counting.of_outputs(believed, seen, seen.worlds);
       });
 }
 

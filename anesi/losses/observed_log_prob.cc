@@ -14,19 +14,58 @@ torch::Tensor whole_world_log_prob(const InferenceModel& model, const torch::Ten
   if (model.explanation) return log_prob(*model.explanation, {beliefs, seen.outputs, seen.given}, seen.worlds, pruning);
   const auto of_world = model.prediction->log_prob({clamped(beliefs, seen.worlds), {}, seen.given}, seen.outputs);
   const auto of_belief = model.prediction->log_prob({beliefs, {}, seen.given}, seen.outputs);
-  return finite_known_log_prob(beliefs, seen.worlds) + of_world - of_belief;
+  return known_log_prob(beliefs, seen.worlds) + of_world - of_belief;
+}
+
+// Calls each of two functions with the rows that are its own, and puts the results in order: of_whole with those whose
+// world is known altogether and whose output holds, of_others with the rest.
+template <typename OfWhole, typename OfOthers>
+torch::Tensor by_rows(const Observations& observations, OfWhole of_whole, OfOthers of_others) {
+  auto whole = (observations.worlds != kUnset).all(1);
+  if (observations.holds.defined()) whole = whole.logical_and(observations.holds);
+  std::vector<torch::Tensor> rows, parts;
+  if (const auto some = whole.nonzero().squeeze(1); some.size(0) > 0) {
+    rows.push_back(some);
+    parts.push_back(of_whole(some));
+  }
+  if (const auto some = whole.logical_not().nonzero().squeeze(1); some.size(0) > 0) {
+    rows.push_back(some);
+    parts.push_back(of_others(some));
+  }
+  return torch::cat(parts).index_select(0, torch::cat(rows).argsort());
+}
+
+// Of outputs alone, by exact inference.
+torch::Tensor output_log_prob(const ExactInference& exact, const LogBeliefs& beliefs, const Observations& seen) {
+  if (!seen.holds.defined() || seen.holds.all().item<bool>()) return exact.log_prob(beliefs, seen.outputs);
+  const auto not_so = exact.log_prob_of_others(beliefs, seen.outputs);
+  if (!seen.holds.any().item<bool>()) return not_so;
+  return torch::where(seen.holds, exact.log_prob(beliefs, seen.outputs), not_so);
+}
+
+// Minus infinity minus minus infinity is no number, and impossible as well.
+torch::Tensor difference(const torch::Tensor& of_both, const torch::Tensor& of_one) {
+  const auto impossible = of_both.detach().isneginf();
+  return (of_both.masked_fill(impossible, 0) - of_one.masked_fill(impossible, 0)).masked_fill(impossible, kLogOfZero);
 }
 
 }  // namespace
 
-torch::Tensor finite_known_log_prob(const torch::Tensor& beliefs, const torch::Tensor& known) {
-  return known_log_prob(beliefs.clamp_min(std::numeric_limits<float>::min()), known);
+LogBeliefs finite_logs(const torch::Tensor& beliefs) {
+  return LogBeliefs(beliefs.clamp_min(std::numeric_limits<float>::min()).to(torch::kFloat64).log());
 }
 
 torch::Tensor observed_log_prob(const InferenceModel& model, const torch::Tensor& beliefs,
-                                const Observations& observations, const Pruning* pruning, bool prunes_prediction) {
+                                const Observations& observations, const Pruning* pruning, bool prunes_prediction,
+                                const LogBeliefs* logs) {
+  if (model.exact) {
+    if (logs != nullptr) return observed_log_prob(*model.exact, *logs, observations);
+    return through_logs(beliefs, model.exact->worlds(), [&](const LogBeliefs& of_beliefs) {
+      return observed_log_prob(*model.exact, of_beliefs, observations);
+    });
+  }
   return observed_log_prob(
-      beliefs, observations,
+      beliefs, logs != nullptr ? *logs : LogBeliefs(beliefs.log()), observations,
       [&](const torch::Tensor& believed, const Observations& seen) {
         return seen.log_prob(log_prob(*model.prediction, {believed, {}, seen.given}, seen.outputs,
                                       prunes_prediction ? pruning : nullptr));
@@ -36,25 +75,43 @@ torch::Tensor observed_log_prob(const InferenceModel& model, const torch::Tensor
       });
 }
 
-torch::Tensor observed_log_prob(const torch::Tensor& beliefs, const Observations& observations,
+torch::Tensor observed_log_prob(const ExactInference& exact, const LogBeliefs& beliefs,
+                                const Observations& observations) {
+  if (!observations.worlds.defined()) return output_log_prob(exact, beliefs, observations);
+  if (!observations.outputs.defined()) return beliefs.known_log_prob(observations.worlds);
+  return by_rows(
+      observations,
+      [&](const torch::Tensor& rows) {
+        const auto believed = beliefs.rows(rows);
+        const auto seen = observations.rows(rows);
+        const auto gives = exact.log_prob(believed.clamped(seen.worlds), seen.outputs);  // 0 or minus infinity
+        return difference(believed.known_log_prob(seen.worlds) + gives.detach(),
+                          exact.log_prob(believed, seen.outputs));
+      },
+      [&](const torch::Tensor& rows) {
+        const auto believed = beliefs.rows(rows);
+        const auto seen = observations.rows(rows);
+        return believed.known_log_prob(seen.worlds) + output_log_prob(exact, believed.clamped(seen.worlds), seen);
+      });
+}
+
+torch::Tensor observed_log_prob(const torch::Tensor& beliefs, const LogBeliefs& logs, const Observations& observations,
                                 const LogProb& of_outputs, const LogProb& of_whole_worlds) {
   if (!observations.worlds.defined()) return of_outputs(beliefs, observations);
-  if (!observations.outputs.defined()) return finite_known_log_prob(beliefs, observations.worlds);
-
-  auto whole = (observations.worlds != kUnset).all(1);
-  if (observations.holds.defined()) whole = whole.logical_and(observations.holds);
-  std::vector<torch::Tensor> rows, parts;
-  if (const auto some = whole.nonzero().squeeze(1); some.size(0) > 0) {
-    rows.push_back(some);
-    parts.push_back(of_whole_worlds(beliefs.index_select(0, some), observations.rows(some)));
-  }
-  if (const auto some = whole.logical_not().nonzero().squeeze(1); some.size(0) > 0) {
-    const auto seen = observations.rows(some);
-    const auto believed = beliefs.index_select(0, some);
-    rows.push_back(some);
-    parts.push_back(finite_known_log_prob(believed, seen.worlds) + of_outputs(clamped(believed, seen.worlds), seen));
-  }
-  return torch::cat(parts).index_select(0, torch::cat(rows).argsort());
+  const auto known = [&](const LogBeliefs& believed, const torch::Tensor& worlds) {
+    return believed.known_log_prob(worlds).to(beliefs.scalar_type());
+  };
+  if (!observations.outputs.defined()) return known(logs, observations.worlds);
+  return by_rows(
+      observations,
+      [&](const torch::Tensor& rows) {
+        return of_whole_worlds(beliefs.index_select(0, rows), observations.rows(rows));
+      },
+      [&](const torch::Tensor& rows) {
+        const auto seen = observations.rows(rows);
+        const auto believed = clamped(beliefs.index_select(0, rows), seen.worlds);
+        return known(logs.rows(rows), seen.worlds) + of_outputs(believed, seen);
+      });
 }
 
 }  // namespace anesi

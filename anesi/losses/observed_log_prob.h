@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "anesi/core/exact_inference.h"
 #include "anesi/core/observations.h"
 #include "anesi/models/inference_model.h"
 #include "anesi/models/prune.h"
@@ -18,19 +19,24 @@ namespace anesi {
 //   variables S          chooses one variable after another cannot sum over the others, but beliefs can be made certain
 //   worlds, no output    log p(w_S|P), without q
 //
-// With pruning, q is the pruned model where `prunes_prediction` says so, and its explanation model always.
+// With pruning, q is the pruned model where `prunes_prediction` says so, and its explanation model always. Where the
+// beliefs are known as logarithms too, those say how likely known variables are: softmax may have rounded them to 0.
 torch::Tensor observed_log_prob(const InferenceModel& model, const torch::Tensor& beliefs,
                                 const Observations& observations, const Pruning* pruning = nullptr,
-                                bool prunes_prediction = false);
+                                bool prunes_prediction = false, const LogBeliefs* logs = nullptr);
+
+// The same by exact inference.
+torch::Tensor observed_log_prob(const ExactInference& exact, const LogBeliefs& beliefs,
+                                const Observations& observations);
 
 // The same by anything that says how likely outputs are, log p(y|P), or log(1 - p(y|P)) where they do not hold, and
 // worlds that are known altogether, log p(w|y,P); [rows] each.
 using LogProb = std::function<torch::Tensor(const torch::Tensor& beliefs, const Observations& observations)>;
-torch::Tensor observed_log_prob(const torch::Tensor& beliefs, const Observations& observations,
+torch::Tensor observed_log_prob(const torch::Tensor& beliefs, const LogBeliefs& logs, const Observations& observations,
                                 const LogProb& of_outputs, const LogProb& of_whole_worlds);
 
-// log p(w_S|P), [batch]. A share that softmax rounded to nothing is the smallest there is, so that one such row does
-// not make a loss infinite.
-torch::Tensor finite_known_log_prob(const torch::Tensor& beliefs, const torch::Tensor& known);
+// log of beliefs of which a share that softmax rounded to nothing is the smallest there is, so that one such row does
+// not make the loss of a whole training infinite.
+LogBeliefs finite_logs(const torch::Tensor& beliefs);
 
 }  // namespace anesi

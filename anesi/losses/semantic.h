@@ -36,13 +36,14 @@ class SemanticLoss final : public Loss {
     if (observations.given.defined()) throw UsageError("the semantic loss cannot be told anything besides the world");
     auto loss = torch::zeros({}, beliefs.options());
     if (observations.worlds.defined()) {
-      Observations alone;
-      alone.worlds = observations.worlds;
-      loss = loss - observed_log_prob({}, beliefs, alone).mean();
+      loss = loss - finite_logs(beliefs).known_log_prob(observations.worlds).mean();
     }
     if (!observations.outputs.defined()) return loss;
     if (options_.weight > 0) {
-      const auto likely = observations.log_prob(inference_->log_prob(beliefs, observations.outputs));
+      const Observations of_outputs(observations.outputs, observations.holds);
+      const auto likely = through_logs(beliefs, inference_->worlds(), [&](const LogBeliefs& logs) {
+        return observed_log_prob(*inference_, logs, of_outputs);
+      });
       loss = loss - options_.weight * likely.mean().to(loss.scalar_type());
     }
     if (options_.entropy > 0) {

@@ -70,6 +70,9 @@ Continued continue_beam(SequenceModel& model, const Context& context, torch::Ten
 Beam beam_search(SequenceModel& model, const Context& context, std::int64_t width, const Pruning* pruning) {
   TORCH_CHECK(width >= 1, "beam_search: a width of ", width, " finds nothing");
   const torch::NoGradGuard no_gradients;
+  if (auto ranked = model.most_probable(context, width)) {
+    return {ranked->values, ranked->log_prob.to(context.beliefs.options())};
+  }
   if (width == 1) return greedy(model, context, pruning);
   const auto start = torch::zeros({context.size(), 1}, context.beliefs.options());
   const auto found = continue_beam(model, context, start, width, pruning);

@@ -6,13 +6,11 @@
 
 namespace anesi {
 
-struct Beam {
-  torch::Tensor values;    // int64 [batch, found, variables], most likely first
-  torch::Tensor log_prob;  // [batch, found]; -inf marks a place that no point fills
-};
+using Beam = Ranked;
 
 // Up to `width` points for each row of the context; found is width or the size of the space, whichever is less. Exact
-// where the width reaches the number of prefixes; a width of one is greedy decoding. With pruning, only among points
+// where the model ranks points itself, or the width reaches the number of prefixes; else a width of one is greedy
+// decoding. With pruning, only among points
 // that can be completed. Costs as many model steps as there are variables, each on batch * width rows.
 Beam beam_search(SequenceModel& model, const Context& context, std::int64_t width, const Pruning* pruning = nullptr);
 

@@ -34,7 +34,7 @@ class CombinationRollout : public Rollout {
       log_shares_of_values(row.weights.data() + row.combination, size_ / domain, domain, out);
       out += domain;
     }
-    return result.to(device_, torch::kFloat32);
+    return result.to(options_);
   }
 
   void advance(const torch::Tensor& values) override {
@@ -54,7 +54,8 @@ class CombinationRollout : public Rollout {
   }
 
  protected:
-  explicit CombinationRollout(torch::Device device) : device_(device) {}
+  // Log-probabilities come in the options' type and place.
+  explicit CombinationRollout(torch::TensorOptions options) : options_(options) {}
 
   virtual const std::vector<PlannedStep>& steps() const = 0;
   // Weighs the step's combinations, of every row.
@@ -75,7 +76,7 @@ class CombinationRollout : public Rollout {
   std::vector<Row> rows_;
 
  private:
-  torch::Device device_;
+  torch::TensorOptions options_;
   std::size_t step_ = 0, place_ = 0;  // the variable chosen next: reads[place_] of the step
   std::int64_t size_ = 1;             // how many combinations agree with what is chosen
 };

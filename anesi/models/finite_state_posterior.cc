@@ -127,7 +127,7 @@ struct FilteredRow : WeighedCombinations {
 class ExplanationRollout final : public CombinationRollout<FilteredRow> {
  public:
   ExplanationRollout(const FiniteStateEvidence& evidence, const ReadingOrder& reading)
-      : CombinationRollout(evidence.beliefs.device()), machine_(evidence, reading) {
+      : CombinationRollout(evidence.beliefs.options()), machine_(evidence, reading) {
     const auto batch = machine_.batch();
     messages_.resize(static_cast<std::size_t>(batch));
     rows_.resize(static_cast<std::size_t>(batch));

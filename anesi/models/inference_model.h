@@ -13,6 +13,9 @@ struct InferenceModel {
   std::shared_ptr<SequenceModel> prediction;   // q(y|P)
   std::shared_ptr<SequenceModel> explanation;  // q(w|y,P); null where q only predicts
 
+  // What both ask where q is exact inference; null where q is a network.
+  std::shared_ptr<const ExactInference> exact = {};
+
   // How it was made, so that it can be saved and made again: the architecture's registered name and its options by full
   // name ("scan.width"). Empty for a model that was put together by hand.
   std::string architecture = {};

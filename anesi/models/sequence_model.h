@@ -92,6 +92,8 @@ class SequenceModel : public torch::nn::Module {
 
   // The most likely point of each row, where the model can tell without search; empty by default.
   virtual std::optional<MostProbable> most_probable(const Context&) { return std::nullopt; }
+  // The same of so many points, which beam_search() then need not look for.
+  virtual std::optional<Ranked> most_probable(const Context&, std::int64_t /*top*/) { return std::nullopt; }
 
  protected:
   // For models that know every order. Rollouts that have begun keep theirs; at rest it stays the same.

@@ -88,6 +88,14 @@ Predictions Predictor::predict(const torch::Tensor& beliefs, std::int64_t top, c
   auto& prediction = *parts_.model.prediction;
   const auto batch = beliefs.size(0);
   Predictions result;
+  if (batch == 0) {
+    const auto outputs = problem().outputs().variables();
+    result.worlds = torch::empty({0, beliefs.size(1)}, torch::kInt64);
+    result.symbolic = torch::empty({0, outputs}, torch::kInt64);
+    result.outputs = torch::empty({0, chooses() ? top : 0, outputs}, torch::kInt64);
+    result.probability = torch::empty({0, result.outputs.size(1)}, beliefs.options());
+    return result;
+  }
   result.worlds = most_likely_worlds(beliefs);
   result.symbolic = problem().apply(result.worlds, given);
   if (chooses()) {
@@ -193,8 +201,9 @@ ExplainedWorld Predictor::explained_world(std::vector<std::int64_t> world, doubl
 Explanation Predictor::explain_by_model(Explanation explanation, const torch::Tensor& belief,
                                         const torch::Tensor& outputs, const ExplainRequest& request) const {
   if (!parts_.model.explanation) throw UsageError("explain: this q only predicts; it has no explanation model");
-  const auto beam = anesi::explain(*parts_.model.explanation, {belief, outputs, request.given},
-                                   std::max(request.top, options().beam), pruning());
+  // Exact inference ranks worlds; a network's beam may find better ones if it is wider.
+  const auto width = parts_.model.exact ? request.top : std::max(request.top, options().beam);
+  const auto beam = anesi::explain(*parts_.model.explanation, {belief, outputs, request.given}, width, pruning());
   for (std::int64_t place = 0; place < std::min(request.top, beam.values.size(1)); ++place) {
     const auto log_prob = beam.log_prob[0][place].item<double>();
     if (std::isinf(log_prob)) break;  // no world is left
@@ -210,7 +219,10 @@ Explanation Predictor::explain_by_search(Explanation explanation, const torch::T
   explanation.gap = found.gap.item<double>();
   explanation.proven = found.proven.item<bool>();
   if (!std::isinf(explanation.gap)) {
-    explanation.worlds.push_back(explained_world(values_of(found.worlds[0]), 1, belief, explanation, request.given));
+    auto world = explained_world(values_of(found.worlds[0]), 1, belief, explanation, request.given);
+    // One world of many: its share is what Bayes' rule says of q.
+    world.probability = std::min(1.0, world.belief / explanation.probability);
+    explanation.worlds.push_back(std::move(world));
   }
   return explanation;
 }
@@ -246,46 +258,57 @@ std::vector<JointExplanation> Predictor::explain_jointly(const torch::Tensor& be
   return pairs;
 }
 
-torch::Tensor Predictor::most_probable_worlds(const torch::Tensor& beliefs, const torch::Tensor& outputs,
-                                              const torch::Tensor& given, std::int64_t beam) const {
+MostProbable Predictor::find_most_probable_worlds(const torch::Tensor& beliefs, const torch::Tensor& outputs,
+                                                  const torch::Tensor& given, std::int64_t beam) const {
   const torch::NoGradGuard no_gradients;
   check_beliefs(beliefs, problem().worlds());
   check_rows(outputs, beliefs.size(0), problem().outputs(), "outputs");
-  torch::Tensor worlds, impossible;
-  if (!parts_.model.explanation) {
-    const auto found = anesi::most_probable_worlds(problem(), beliefs, outputs, options().limits, given);
-    worlds = found.worlds;
-    impossible = found.gap.isinf();
-  } else if (const auto known = parts_.model.architecture == kExactArchitecture
-                                    ? parts_.model.explanation->most_probable({beliefs, outputs, given})
-                                    : std::nullopt) {
-    worlds = known->worlds;
-    impossible = known->log_prob.isneginf();
-  } else {
+  if (parts_.model.exact) return parts_.model.exact->most_probable(beliefs, outputs);
+  const auto batch = beliefs.size(0), variables = beliefs.size(1);
+  MostProbable result{torch::full({batch, variables}, kUnset, torch::kInt64),
+                      torch::full({batch}, -INFINITY, torch::kFloat64)};
+  if (batch == 0) return result;
+  if (parts_.model.explanation) {
     const auto found = anesi::explain(*parts_.model.explanation, {beliefs, outputs, given},
                                       beam > 0 ? beam : options().beam, pruning());
     // q proposes; which of them is the most probable is known, for p(w|y,P) is in proportion to p(w|P).
-    const auto batch = found.values.size(0), proposed = found.values.size(1);
+    const auto proposed = found.values.size(1);
     const auto each = [&](const torch::Tensor& rows) {
       return rows.defined() ? rows.repeat_interleave(proposed, 0) : rows;
     };
     const auto flat = found.values.reshape({batch * proposed, -1});
     const auto filled = (flat >= 0).all(1);
     const auto proposals = flat.clamp_min(0);
-    const auto fits = (problem().apply(proposals, each(given)) == each(outputs)).all(1).logical_and(filled);
+    const auto wanted = each(outputs);
+    const auto fits = (problem().apply(proposals, each(given)) == wanted).logical_or(wanted == kUnset).all(1);
     const auto log_probs = world_log_prob(each(beliefs).to(torch::kFloat64), proposals)
-                               .masked_fill(fits.logical_not(), -INFINITY)
+                               .masked_fill(fits.logical_and(filled).logical_not(), -INFINITY)
                                .view({batch, proposed});
     const auto [most, place] = log_probs.max(1);
-    worlds = found.values.gather(1, place.view({-1, 1, 1}).expand({-1, 1, found.values.size(2)})).squeeze(1);
-    impossible = most.isneginf();
+    const auto best = found.values.gather(1, place.view({-1, 1, 1}).expand({-1, 1, variables})).squeeze(1);
+    result.worlds = torch::where(most.isneginf().unsqueeze(1), result.worlds, best);
+    result.log_prob = most;
   }
-  if (impossible.any().item<bool>()) {
+  const auto left = result.log_prob.isneginf().nonzero().squeeze(1);
+  if (left.size(0) == 0) return result;
+  const auto some = [&](const torch::Tensor& rows) { return rows.defined() ? rows.index_select(0, left) : rows; };
+  const auto found =
+      anesi::most_probable_worlds(problem(), some(beliefs), some(outputs), options().limits, some(given));
+  const auto best = some(beliefs).to(torch::kFloat64).amax(2).log().sum(1);
+  result.worlds.index_copy_(0, left, found.worlds);
+  result.log_prob.index_copy_(0, left, best - found.gap);
+  return result;
+}
+
+torch::Tensor Predictor::most_probable_worlds(const torch::Tensor& beliefs, const torch::Tensor& outputs,
+                                              const torch::Tensor& given, std::int64_t beam) const {
+  const auto found = find_most_probable_worlds(beliefs, outputs, given, beam);
+  if (const auto impossible = found.log_prob.isneginf(); impossible.any().item<bool>()) {
     const auto row = impossible.nonzero()[0][0].item<std::int64_t>();
     throw Error(fmt::format("example {}: no world of positive probability gives output ({})", row,
                             fmt::join(values_of(outputs[row]), ", ")));
   }
-  return worlds;
+  return found.worlds;
 }
 
 std::vector<RecordedStep> Predictor::record(const torch::Tensor& belief, Values output, Values world,
@@ -297,6 +320,8 @@ torch::Tensor Predictor::marginals(const torch::Tensor& beliefs, const torch::Te
                                    const torch::Tensor& given) const {
   check_beliefs(beliefs, problem().worlds());
   check_rows(outputs, beliefs.size(0), problem().outputs(), "outputs");
+  if (parts_.model.exact) return parts_.model.exact->marginals(beliefs, outputs);
+  if (beliefs.size(0) == 0) return torch::empty_like(beliefs, torch::kFloat64);
   auto& prediction = *parts_.model.prediction;
   if (prediction.multilinear()) {
     // P_i(v) times the derivative of log q by it, because q is linear in each P_i.
@@ -325,6 +350,8 @@ torch::Tensor Predictor::sample(const torch::Tensor& beliefs, const torch::Tenso
   const auto repeated = [&](const torch::Tensor& rows) { return rows.repeat_interleave(count, 0); };
   const auto many = repeated(beliefs), wanted = repeated(outputs);
   const auto told = given.defined() ? repeated(given) : given;
+  if (many.size(0) == 0) return torch::empty({batch, count, beliefs.size(1)}, torch::kInt64);
+  if (parts_.model.exact) return parts_.model.exact->sample(many, wanted, generator).view({batch, count, -1});
   if (parts_.model.explanation) {
     const auto drawn = anesi::sample(*parts_.model.explanation, {many, wanted, told}, generator, pruning());
     return drawn.values.view({batch, count, -1});

@@ -122,7 +122,9 @@ class Predictor {
   bool prunes_symbolically() const { return prunes_symbolically_; }
   bool q_learned() const { return parts_.q_learned; }
   // Whether q can choose an output; where not, it only tells how likely one is.
-  bool chooses() const { return parts_.model.prediction->has_rollouts(); }
+  bool chooses() const {
+    return parts_.model.prediction->has_rollouts() || (parts_.model.exact && parts_.model.exact->ranks_outputs());
+  }
 
   // What perception believes of inputs [batch, …].
   torch::Tensor beliefs(const torch::Tensor& inputs) const;
@@ -141,9 +143,12 @@ class Predictor {
                                                 const torch::Tensor& given = {}) const;
   // False where the problem's pruner knows that no world gives the output, where nothing is given.
   bool possible(Values output) const;
-  // The most probable worlds that give these outputs, int64 [batch, worlds]: exactly where q is exact inference; where
-  // q explains, among those that a beam of that width proposes under the pruner; else by search
-  // (search/consistent_worlds.h). Throws Error where no world gives an output.
+  // The most probable worlds that give these outputs, with log p(w|P): exactly where q is exact inference; else among
+  // those that q proposes in a beam of that width under the pruner, of which c confirms each; for outputs of which q
+  // proposes none, by search (search/consistent_worlds.h).
+  MostProbable find_most_probable_worlds(const torch::Tensor& beliefs, const torch::Tensor& outputs,
+                                         const torch::Tensor& given = {}, std::int64_t beam = 0) const;
+  // The same, int64 [batch, worlds]. Throws Error where no world gives an output.
   torch::Tensor most_probable_worlds(const torch::Tensor& beliefs, const torch::Tensor& outputs,
                                      const torch::Tensor& given = {}, std::int64_t beam = 0) const;
   // The choices that lead to an output and on to a world, with everything that was on offer.

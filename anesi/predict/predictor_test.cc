@@ -205,7 +205,7 @@ TEST_F(PredictorOfSums, FactsChooseHowItExplains) {
   EXPECT_EQ(by(scored().with(PropagationOf{}), predicts), ExplainedBy::kSearch);
   EXPECT_EQ(by(scored(), exact_), ExplainedBy::kModel);
   // A q that cannot choose an output has none to hang on variables.
-  const auto silent = models_of(make_enumeration(*addition_), addition_->worlds(), addition_->outputs(), false);
+  const auto silent = models_of(make_enumeration(*addition_), addition_->outputs(), false);
   EXPECT_EQ(by(scored(), silent), ExplainedBy::kSearch);
 }
 

@@ -216,7 +216,7 @@ TEST(LocalPruner, NeverForbidsWhatCanBeCompletedAndSeesWhatAConstraintSees) {
 
 TEST(LearnedPruning, LeavesOutWhatAnExactModelGivesNoProbability) {
   const toys::Addition addition(2);
-  const auto q = make_automaton_model(addition.facts().share<Automaton>(), addition.worlds(), addition.outputs());
+  const auto q = make_automaton_model(addition.facts().share<Automaton>(), addition.outputs());
   const auto generator = seeded(3);
   // An exact model gives every completable value at least one world of at most a hundred.
   EXPECT_EQ(false_prunes(*q.explanation, addition, 1e-3, 500, generator).by_world, 0);

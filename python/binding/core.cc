@@ -33,8 +33,6 @@ namespace {
 constexpr std::int64_t kWatchedAtOnce = 64;
 constexpr double kLearningAgainstAsking = 3;  // time for q's first learning, for each second that discovery may take
 
-constexpr double kUnlikelyForF32 = -60;  // nats
-
 // Numbers are read as they lie: a reduction by torch costs more than it adds up here.
 template <typename Number>
 bool has_nan_of(const torch::Tensor& values) {
@@ -45,6 +43,14 @@ bool has_nan_of(const torch::Tensor& values) {
 
 bool has_nan(const torch::Tensor& values) {
   return values.scalar_type() == torch::kFloat64 ? has_nan_of<double>(values) : has_nan_of<float>(values);
+}
+
+// A row of logits that has a NaN or an infinity, or nothing but minus infinities, became NaN throughout.
+void require_numbers(const torch::Tensor& softened) {
+  if (!has_nan(softened)) return;
+  const auto bad = softened.detach().isnan().any(2).nonzero();
+  throw UsageError(fmt::format("logits: example {}, variable {}: not a number or infinite",
+                               bad[0][0].item<std::int64_t>(), bad[0][1].item<std::int64_t>()));
 }
 
 // Minus infinity where something is not a number.
@@ -172,12 +178,7 @@ torch::Tensor Core::checked_given(const Asked& asked) const {
   return rows;
 }
 
-torch::ScalarType Core::type_for(const Asked& asked) const {
-  if (knowledge_.learns_q) return type_;
-  return asked.values.scalar_type() == torch::kFloat64 ? torch::kFloat64 : torch::kFloat32;
-}
-
-torch::Tensor Core::beliefs(const Asked& asked, torch::ScalarType type) const {
+void Core::check_shape(const Asked& asked) const {
   const auto* const name = asked.logits ? "logits" : "beliefs";
   const auto& values = asked.values;
   const auto variables = static_cast<std::int64_t>(seen_domains_.size());
@@ -189,16 +190,15 @@ torch::Tensor Core::beliefs(const Asked& asked, torch::ScalarType type) const {
     throw UsageError(
         fmt::format("{}: shape {}, expected (batch, {}, {})", name, shape_of(values), variables, largest_seen_));
   }
+}
+
+torch::Tensor Core::beliefs(const Asked& asked, torch::ScalarType type) const {
+  check_shape(asked);
   const WithoutAutocast full_precision;
-  auto result = values.to(torch::kCPU, type);
+  auto result = asked.values.to(torch::kCPU, type);
   if (asked.logits) {
     result = softmax_of_domains(result, seen_domains_);
-    // A row that has a NaN or an infinity, or nothing but minus infinities, is NaN throughout.
-    if (has_nan(result)) {
-      const auto bad = result.detach().isnan().any(2).nonzero();
-      throw UsageError(fmt::format("logits: example {}, variable {}: not a number or infinite",
-                                   bad[0][0].item<std::int64_t>(), bad[0][1].item<std::int64_t>()));
-    }
+    require_numbers(result);
   } else {
     try {
       check_beliefs(result, Space(seen_domains_));
@@ -214,11 +214,26 @@ torch::Tensor Core::beliefs(const Asked& asked, torch::ScalarType type) const {
   return torch::cat({told, result}, 1);
 }
 
+LogBeliefs Core::log_beliefs(const Asked& asked) const {
+  if (!asked.logits) return LogBeliefs(beliefs(asked, torch::kFloat64).log());
+  check_shape(asked);
+  const WithoutAutocast full_precision;
+  auto result = log_softmax_of_domains(asked.values.to(torch::kCPU), seen_domains_);
+  require_numbers(result);
+  const auto given = checked_given(asked);
+  if (given_ == 0) return LogBeliefs(result);
+  const auto width = problem().worlds().largest_domain();
+  if (width > largest_seen_) {
+    result = torch::constant_pad_nd(result, {0, width - largest_seen_}, -std::numeric_limits<double>::infinity());
+  }
+  return LogBeliefs(torch::cat({torch::one_hot(given, width).to(torch::kFloat64).log(), result}, 1));
+}
+
 torch::Tensor Core::checked_outputs(const torch::Tensor& outputs, std::int64_t batch, bool may_be_open) const {
   const auto& space = problem().outputs();
   auto rows = as_rows(outputs, batch, space.variables(), "outputs");
   // Only where all worlds are gone through may an output end early.
-  const bool may_end = is_exact() && problem().facts().find<Automaton>() == nullptr;
+  const bool may_end = is_exact() && knowledge_.model.exact->ranks_outputs();
   check_values(rows, space, {.end = may_end, .unset = may_be_open}, "outputs");
   return rows;
 }
@@ -255,20 +270,23 @@ Observations Core::checked(const Asked& asked, Observations seen) const {
 }
 
 torch::Tensor Core::observed(const Asked& asked, const Observations& labels, bool must_be_possible) const {
-  auto believed = beliefs(asked);
+  check_shape(asked);
   const auto seen = checked(asked, labels);
   const WithoutAutocast full_precision;
-  if (believed.size(0) == 0) return believed.sum({1, 2});
-  std::optional<FrozenParameters> prediction, explanation;
-  if (knowledge_.learns_q) {
-    prediction.emplace(*knowledge_.model.prediction);
-    if (knowledge_.model.explanation) explanation.emplace(*knowledge_.model.explanation);
-  }
-  auto result = observed_log_prob(knowledge_.model, believed, seen);
-  // A label that f32 gives next to nothing, or nothing at all, needs the range of f64, and its gradient does.
-  if (believed.scalar_type() == torch::kFloat32 && !knowledge_.learns_q && lowest(result) < kUnlikelyForF32) {
-    believed = beliefs(asked, torch::kFloat64);
-    result = observed_log_prob(knowledge_.model, believed, seen);
+  const auto& model = knowledge_.model;
+  torch::Tensor result;
+  if (asked.values.size(0) == 0) return asked.values.to(torch::kCPU).sum({1, 2});
+  if (is_exact()) {
+    const auto ask = [&](const LogBeliefs& believed) { return observed_log_prob(*model.exact, believed, seen); };
+    result = asked.logits ? ask(log_beliefs(asked)) : through_logs(beliefs(asked), problem().worlds(), ask);
+  } else {
+    std::optional<FrozenParameters> prediction, explanation;
+    if (knowledge_.learns_q) {
+      prediction.emplace(*model.prediction);
+      if (model.explanation) explanation.emplace(*model.explanation);
+    }
+    const auto logs = seen.worlds.defined() ? std::optional(log_beliefs(asked)) : std::nullopt;
+    result = observed_log_prob(model, beliefs(asked), seen, nullptr, false, logs ? &*logs : nullptr);
   }
   if (!std::isinf(lowest(result))) return result;
   // A world whose output is impossible is divided by nothing: not a number, and impossible as well.

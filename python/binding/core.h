@@ -62,14 +62,15 @@ class Core {
   const std::vector<std::int64_t>& worlds() const { return seen_domains_; }  // domains, without what is given
   std::vector<std::int64_t> given() const;
   const Choice& choice() const { return choice_; }
-  bool is_exact() const { return knowledge_.model.architecture == kExactArchitecture; }
+  // Whether answers are exact, as far as what was found is.
+  bool is_exact() const { return knowledge_.model.exact != nullptr; }
   bool learns() const { return knowledge_.learns_q || watches_; }
   bool learns_q() const { return knowledge_.learns_q; }
   std::int64_t grown() const { return knowledge_.grown; }
   std::shared_ptr<const Automaton> automaton() const { return knowledge_.problem->facts().share<Automaton>(); }
 
   // [batch, given and other variables, domain]. Throws UsageError where shapes do not fit or something is no number.
-  torch::Tensor beliefs(const Asked& asked) const { return beliefs(asked, type_for(asked)); }
+  torch::Tensor beliefs(const Asked& asked) const { return beliefs(asked, type()); }
 
   // log of how likely each observation is, [batch], in the type and on the device of what was asked.
   torch::Tensor log_prob(const Asked& asked, const Observations& seen) const;
@@ -123,14 +124,17 @@ class Core {
   Predictor predictor() const { return predictor_of(knowledge_.problem); }
   Predictor predictor_of(const std::shared_ptr<const Problem>& problem) const;
   // bool [batch]: whether some world gives each output.
-  torch::Tensor is_possible(const torch::Tensor& beliefs, const torch::Tensor& outputs) const;
-  void require_possible(const torch::Tensor& beliefs, const torch::Tensor& outputs) const;
-  torch::ScalarType type_for(const Asked& asked) const;
-  // For questions, where a millisecond does not matter: as exact as can be.
-  torch::Tensor precise_beliefs(const Asked& asked) const {
-    return beliefs(asked, knowledge_.learns_q ? type_ : torch::kFloat64);
-  }
+  torch::Tensor is_possible(const Asked& asked, const torch::Tensor& outputs) const;
+  void require_possible(const Asked& asked, const torch::Tensor& outputs) const;
+  // What the model computes in.
+  torch::ScalarType type() const { return knowledge_.learns_q ? type_ : torch::kFloat64; }
+  // As beliefs(), in logarithms.
+  LogBeliefs log_beliefs(const Asked& asked) const;
+  // What an answer is about that names no output.
+  torch::Tensor predicted_outputs(const Asked& asked) const;
   torch::Tensor beliefs(const Asked& asked, torch::ScalarType type) const;
+  // Throws UsageError where values have another type or shape.
+  void check_shape(const Asked& asked) const;
   Observations checked(const Asked& asked, Observations seen) const;
   // In the type that is computed in, on the CPU.
   torch::Tensor observed(const Asked& asked, const Observations& seen, bool must_be_possible) const;

@@ -38,13 +38,16 @@ Predictor Core::predictor_of(const std::shared_ptr<const Problem>& problem) cons
                     .prunes = options_->q.amortized.prunes() && problem->facts().find<Pruner>() != nullptr});
 }
 
-torch::Tensor Core::is_possible(const torch::Tensor& beliefs, const torch::Tensor& outputs) const {
+torch::Tensor Core::is_possible(const Asked& asked, const torch::Tensor& outputs) const {
   const torch::NoGradGuard no_gradients;
-  return knowledge_.model.prediction->log_prob({beliefs}, outputs).isneginf().logical_not();
+  const auto log_prob = is_exact() ? knowledge_.model.exact->log_prob(log_beliefs(asked), outputs)
+                                   : knowledge_.model.prediction->log_prob({beliefs(asked)}, outputs);
+  return log_prob.isneginf().logical_not();
 }
 
-void Core::require_possible(const torch::Tensor& beliefs, const torch::Tensor& outputs) const {
-  const auto impossible = is_possible(beliefs, outputs).logical_not();
+void Core::require_possible(const Asked& asked, const torch::Tensor& outputs) const {
+  if (outputs.size(0) == 0) return;
+  const auto impossible = is_possible(asked, outputs).logical_not();
   if (!impossible.any().item<bool>()) return;
   const auto row = impossible.nonzero()[0][0].item<std::int64_t>();
   throw UsageError(
@@ -54,47 +57,62 @@ void Core::require_possible(const torch::Tensor& beliefs, const torch::Tensor& o
 Predictions Core::predict(const Asked& asked, std::int64_t top) const {
   const WithoutAutocast full_precision;
   const torch::NoGradGuard no_gradients;
-  auto result = predictor().predict(precise_beliefs(asked), top);
+  auto result = predictor().predict(beliefs(asked), top);
   result.worlds = without_given(result.worlds, 1);
   return result;
+}
+
+torch::Tensor Core::predicted_outputs(const Asked& asked) const {
+  const auto predicted = predictor().predict(beliefs(asked), 1);
+  return predicted.outputs.size(1) > 0 ? predicted.outputs.select(1, 0).contiguous() : predicted.symbolic;
 }
 
 std::pair<torch::Tensor, torch::Tensor> Core::explain(const Asked& asked, const torch::Tensor& outputs,
                                                       std::int64_t top) const {
   const WithoutAutocast full_precision;
   const torch::NoGradGuard no_gradients;
-  const auto believed = precise_beliefs(asked);
-  const auto batch = believed.size(0);
+  check_shape(asked);
+  const auto batch = asked.values.size(0);
   const auto rows = outputs.defined() ? checked_outputs(outputs, batch) : torch::Tensor();
-  auto worlds = torch::full({batch, top, problem().worlds().variables()}, kUnset, torch::kInt64);
-  auto probability = torch::zeros({batch, top}, torch::kFloat64);
-  if (batch == 0) return {without_given(worlds, 2).slice(1, 0, 0), probability.slice(1, 0, 0)};
-  const auto asks = predictor();
-  const auto possible = rows.defined() ? is_possible(believed, rows) : torch::ones({batch}, torch::kBool);
-  for (std::int64_t row = 0; row < batch; ++row) {
-    if (!possible[row].item<bool>()) continue;
-    ExplainRequest request{.top = top};
-    if (rows.defined()) request.output = values_of(rows[row]);
-    const auto explanation = asks.explain(believed.slice(0, row, row + 1), request);
-    for (std::size_t place = 0; place < explanation.worlds.size(); ++place) {
-      const auto& found = explanation.worlds[place];
-      worlds[row][static_cast<std::int64_t>(place)].copy_(tensor_of(found.world));
-      // A world that was searched for is one of many: its share is what Bayes' rule says of q.
-      probability[row][static_cast<std::int64_t>(place)] = explanation.by == ExplainedBy::kSearch
-                                                               ? std::min(1.0, found.belief / explanation.probability)
-                                                               : found.probability;
+  torch::Tensor worlds, probability;
+  if (batch == 0 || is_exact()) {
+    const auto wanted = rows.defined() ? rows : predicted_outputs(asked);
+    auto ranked = Ranked{torch::empty({0, 0, problem().worlds().variables()}, torch::kInt64),
+                         torch::empty({0, 0}, torch::kFloat64)};
+    if (batch > 0) ranked = knowledge_.model.exact->explain(log_beliefs(asked), wanted, top);
+    worlds = ranked.values;
+    probability = ranked.log_prob.exp();
+  } else {
+    worlds = torch::full({batch, top, problem().worlds().variables()}, kUnset, torch::kInt64);
+    probability = torch::zeros({batch, top}, torch::kFloat64);
+    const auto believed = beliefs(asked);
+    const auto asks = predictor();
+    const auto possible = rows.defined() ? is_possible(asked, rows) : torch::ones({batch}, torch::kBool);
+    for (std::int64_t row = 0; row < batch; ++row) {
+      if (!possible[row].item<bool>()) continue;
+      ExplainRequest request{.top = top};
+      if (rows.defined()) request.output = values_of(rows[row]);
+      const auto explanation = asks.explain(believed.slice(0, row, row + 1), request);
+      for (std::size_t place = 0; place < explanation.worlds.size(); ++place) {
+        const auto& found = explanation.worlds[place];
+        worlds[row][static_cast<std::int64_t>(place)].copy_(tensor_of(found.world));
+        probability[row][static_cast<std::int64_t>(place)] = found.probability;
+      }
     }
+    const auto filled = probability.gt(0).sum(1).max().item<std::int64_t>();
+    worlds = worlds.slice(1, 0, filled);
+    probability = probability.slice(1, 0, filled);
   }
-  const auto filled = probability.gt(0).sum(1).max().item<std::int64_t>();
-  return {without_given(worlds, 2).slice(1, 0, filled), probability.slice(1, 0, filled)};
+  return {without_given(worlds, 2), probability};
 }
 
 torch::Tensor Core::marginals(const Asked& asked, const torch::Tensor& outputs) const {
   const WithoutAutocast full_precision;
-  const auto believed = precise_beliefs(asked).detach();
-  const auto rows = checked_outputs(outputs, believed.size(0));
-  require_possible(believed, rows);
-  const auto result = predictor().marginals(believed, rows);
+  check_shape(asked);
+  const auto rows = checked_outputs(outputs, asked.values.size(0));
+  require_possible(asked, rows);
+  const auto result = is_exact() ? knowledge_.model.exact->marginals(log_beliefs(asked), rows)
+                                 : predictor().marginals(beliefs(asked).detach(), rows);
   return without_given(result, 1).slice(2, 0, largest_seen_);
 }
 
@@ -102,33 +120,32 @@ torch::Tensor Core::sample(const Asked& asked, const torch::Tensor& outputs, std
                            std::uint64_t seed) const {
   const WithoutAutocast full_precision;
   const torch::NoGradGuard no_gradients;
-  const auto believed = precise_beliefs(asked);
-  const auto rows = checked_outputs(outputs, believed.size(0));
-  require_possible(believed, rows);
-  return without_given(predictor().sample(believed, rows, count, seeded(seed)), 2);
+  check_shape(asked);
+  const auto batch = asked.values.size(0);
+  const auto rows = checked_outputs(outputs, batch);
+  require_possible(asked, rows);
+  if (!is_exact()) return without_given(predictor().sample(beliefs(asked), rows, count, seeded(seed)), 2);
+  const auto each = torch::arange(batch, torch::kInt64).repeat_interleave(count);
+  const auto drawn =
+      knowledge_.model.exact->sample(log_beliefs(asked).rows(each), rows.index_select(0, each), seeded(seed));
+  return without_given(drawn.view({batch, count, problem().worlds().variables()}), 2);
 }
 
 std::pair<torch::Tensor, torch::Tensor> Core::most_probable(const Asked& asked, const torch::Tensor& outputs) const {
   const WithoutAutocast full_precision;
   const torch::NoGradGuard no_gradients;
-  const auto believed = precise_beliefs(asked);
-  const auto rows = checked_outputs(outputs, believed.size(0), /*may_be_open=*/true);
-  if (knowledge_.model.explanation) {
-    if (auto own = knowledge_.model.explanation->most_probable({believed, rows})) {
-      const auto none = own->log_prob.isneginf();
-      own->worlds.masked_fill_(none.unsqueeze(1), kUnset);
-      return {without_given(own->worlds, 1), own->log_prob};
-    }
-  }
-  const auto found = most_probable_worlds(problem(), believed, rows, options_->eval.limits);
-  const auto best = believed.to(torch::kFloat64).amax(2).log().sum(1);
-  return {without_given(found.worlds, 1), best - found.gap};
+  check_shape(asked);
+  const auto rows = checked_outputs(outputs, asked.values.size(0), /*may_be_open=*/true);
+  auto found = is_exact() ? knowledge_.model.exact->most_probable(log_beliefs(asked), rows)
+                          : predictor().find_most_probable_worlds(beliefs(asked), rows);
+  found.worlds.masked_fill_(found.log_prob.isneginf().unsqueeze(1), kUnset);
+  return {without_given(found.worlds, 1), found.log_prob};
 }
 
 CheckFigures Core::check(const Asked& asked, std::int64_t samples) const {
   const WithoutAutocast full_precision;
   const torch::NoGradGuard no_gradients;
-  const auto believed = precise_beliefs(asked);
+  const auto believed = beliefs(asked);
   CheckFigures figures{.beliefs = believed.size(0)};
   if (figures.beliefs == 0) throw UsageError("check: there are no beliefs to look at");
   const auto generator = seeded(knowledge_.seed);
@@ -164,7 +181,7 @@ std::vector<RecordedStep> Core::record(const Asked& asked, const std::vector<std
                                        const std::vector<std::int64_t>& world) const {
   const WithoutAutocast full_precision;
   const torch::NoGradGuard no_gradients;
-  return predictor().record(precise_beliefs(asked), output, world);
+  return predictor().record(beliefs(asked), output, world);
 }
 
 }  // namespace anesi::python

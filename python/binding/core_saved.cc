@@ -114,7 +114,7 @@ void Core::load_state(const NamedTensors& state) {
         fmt::format("state: it is of a q of architecture {}, and this one is {}", architecture, choice_.architecture));
   }
   auto facts = with_prefix(state, "found.");
-  if (!facts.empty() && is_exact()) {
+  if (!facts.empty() && choice_.architecture == kExactArchitecture) {
     choice_.facts = copied(facts);
     choice_.reason = text_of(state.at("reason"));
     if (state.at("grown").item<std::int64_t>() > 0) choice_.certificate = {};
@@ -138,7 +138,8 @@ void Core::save(const std::filesystem::path& directory) const {
   if (const auto* const found = problem->facts().find<FoundFacts>()) saved = *found;
   if (problem->facts().find<Automaton>() != nullptr) {
     saved.automaton = true;  // one that was told is saved like one that was found
-  } else if (problem->facts().find<AskedOutput>() == nullptr && is_exact() && points <= kMostWorldsSaved) {
+  } else if (problem->facts().find<AskedOutput>() == nullptr && choice_.architecture == kExactArchitecture &&
+             points <= kMostWorldsSaved) {
     // All that a small function does, so that it need not be brought again.
     const auto outputs = problem->apply(points_of(problem->worlds()));
     if ((outputs >= 0).all().item<bool>()) {

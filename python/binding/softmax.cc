@@ -74,7 +74,44 @@ class DomainSoftmax final : public torch::autograd::Function<DomainSoftmax> {
   }
 };
 
+// In f64, so that two passes over short rows are quick enough.
+class DomainLogSoftmax final : public torch::autograd::Function<DomainLogSoftmax> {
+ public:
+  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& logits,
+                               const std::vector<std::int64_t>& domains) {
+    const auto values = logits.contiguous();
+    auto logs = torch::empty_like(values);
+    const auto batch = values.size(0), width = values.size(2);
+    const auto* in = values.const_data_ptr<double>();
+    auto* out = logs.mutable_data_ptr<double>();
+    for (std::int64_t example = 0; example < batch; ++example) {
+      for (const auto domain : domains) {
+        const auto highest = *std::max_element(in, in + domain);
+        double sum = 0;
+        for (std::int64_t value = 0; value < domain; ++value) sum += std::exp(in[value] - highest);
+        const auto shift = std::isfinite(highest) ? highest + std::log(sum) : std::numeric_limits<double>::quiet_NaN();
+        for (std::int64_t value = 0; value < domain; ++value) out[value] = in[value] - shift;
+        std::fill(out + domain, out + width, -std::numeric_limits<double>::infinity());
+        in += width;
+        out += width;
+      }
+    }
+    context->save_for_backward({logs});
+    return logs;
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 const torch::autograd::variable_list& gradients) {
+    const auto beliefs = context->get_saved_variables()[0].exp();
+    return {gradients[0] - beliefs * gradients[0].sum(2, /*keepdim=*/true), {}};
+  }
+};
+
 }  // namespace
+
+torch::Tensor log_softmax_of_domains(const torch::Tensor& logits, const std::vector<std::int64_t>& domains) {
+  return DomainLogSoftmax::apply(logits.to(torch::kFloat64), domains);
+}
 
 torch::Tensor softmax_of_domains(const torch::Tensor& logits, const std::vector<std::int64_t>& domains) {
   return DomainSoftmax::apply(logits, domains);

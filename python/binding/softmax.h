@@ -14,4 +14,7 @@ namespace anesi::python {
 // Rows are short here, ten values or so, where torch's own softmax spends most of its time on other things.
 torch::Tensor softmax_of_domains(const torch::Tensor& logits, const std::vector<std::int64_t>& domains);
 
+// The logarithm of it, f64; minus infinity past a variable's domain.
+torch::Tensor log_softmax_of_domains(const torch::Tensor& logits, const std::vector<std::int64_t>& domains);
+
 }  // namespace anesi::python
