@@ -60,13 +60,13 @@ class AnswerSets(unittest.TestCase):
     def test_mistakes_are_told_in_a_line(self):
         bit = {"c(X)": [0, 1]}
         cases = [
-            ("p :- ", bit, "p", "syntax error"),
-            ("a :- not b. b :- not a.", bit, "a", "has several answers where"),
-            ("a(1; 2).", bit, "a(X)", "or always several"),
-            ("a(X) :- c(X), X > 0.", bit, "a(X)", r"has no answer where c\(X\) = 0; partial=True"),
-            (":- c(1).", bit, "c(X)", r"has no answer where c\(X\) = 1"),
-            ("", {"c": [0, 1]}, "a", "must have one variable"),
-            ("", {}, "a", "there must be a variable"),
+            ("p :- ", bit, "p", "^program: "),
+            ("a :- not b. b :- not a.", bit, "a", r"query a\b"),
+            ("a(1; 2).", bit, "a(X)", r"a\(X\)"),
+            ("a(X) :- c(X), X > 0.", bit, "a(X)", r"a\(X\).*c\(X\) = 0\b.*partial=True"),
+            (":- c(1).", bit, "c(X)", r"c\(X\) = 1\b"),
+            ("", {"c": [0, 1]}, "a", r"\bc\b"),
+            ("", {}, "a", "choices"),
         ]
         for program, choices, query, message in cases:
             with self.subTest(program=program), self.assertRaisesRegex(ValueError, message) as caught:
@@ -80,7 +80,7 @@ class Without(unittest.TestCase):
     def test_the_package_is_optional(self):
         text = "import sys; sys.modules['clingo'] = None\nimport anesi\ntry: import anesi.asp\nexcept ImportError as e: print(e)"
         done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
-        self.assertEqual(done.stdout, "anesi.asp needs clingo: pip install clingo==5.8.2\n", done.stderr)
+        self.assertIn("pip install clingo==5.8.2\n", done.stdout, done.stderr)
 
 
 if __name__ == "__main__":

@@ -100,7 +100,7 @@ class Parts(unittest.TestCase):
             utils.check_path(path)
             pathlib.Path(path).write_text("[Default]\nrate = 0.1\n")
             self.assertEqual(utils.load_config(path)["rate"], "0.1")
-            with self.assertRaisesRegex(FileNotFoundError, "none.cfg cannot be read"):
+            with self.assertRaisesRegex(FileNotFoundError, r"none\.cfg"):
                 utils.load_config(os.path.join(folder, "none.cfg"))
         self.assertEqual(str(utils.parse("p(X) :- q(X).")), "p(X) :- q(X)")
         self.assertEqual(utils.nth("abc", 1), "b")
@@ -161,27 +161,27 @@ class Parts(unittest.TestCase):
         torch.nn.init.constant_(module[0].weight, 1e3)  # so sure that 32 bits show no doubt
         self.assertAlmostEqual(model.loss(queries.queries[:3]).item(), 12 * math.log(10) / 3, places=5)
         loader = deep.DataLoader(queries, 2)
-        with self.assertRaisesRegex(TypeError, "how many epochs, or a StopCondition"):
+        with self.assertRaisesRegex(TypeError, "StopCondition"):
             deep.train_model(model, loader, True)
-        with self.assertRaisesRegex(ValueError, "cross_entropy or mse"):
+        with self.assertRaisesRegex(ValueError, "cross_entropy.*mse"):
             deep.train_model(model, loader, 1, loss_function_name="mae")
-        with self.assertRaisesRegex(ValueError, "with_negatives: not supported"):
+        with self.assertRaisesRegex(ValueError, "^with_negatives"):
             deep.train_model(model, loader, 1, with_negatives=True)
-        with self.assertRaisesRegex(ValueError, "no queries to learn from"):
+        with self.assertRaisesRegex(ValueError, "queries"):
             deep.train_model(model, deep.DataLoader(queries.subset(0), 2), stop_condition.Threshold("Accuracy", 1))
-        with self.assertRaisesRegex(TypeError, "test: pairs of a name and a value are expected, not 0.5"):
+        with self.assertRaisesRegex(TypeError, r"^test: .*0\.5"):
             deep.train_model(model, loader, 1, test=lambda model: 0.5)
-        with self.assertRaisesRegex(ValueError, "k=1 is not supported"):
+        with self.assertRaisesRegex(ValueError, "k=1"):
             deep.Network(module, "net", k=1)
-        with self.assertRaisesRegex(ValueError, "embeddings of terms"):
+        with self.assertRaisesRegex(ValueError, "embeddings"):
             deep.Model("", [], embeddings=object(), load=False)
-        with self.assertWarnsRegex(UserWarning, "all proofs count here"):
+        with self.assertWarns(UserWarning):
             model.set_engine(deep.ApproximateEngine(model, 1, deep.ApproximateEngine.geometric_mean, exploration=False))
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "model")
             model.save_state(path)
             other = deep.Model("nn(cold, [X]) :: cold(X).", [deep.Network(module, "cold")], load=False)
-            with self.assertRaisesRegex(ValueError, r"the network 'cold' is not among \['net'\]"):
+            with self.assertRaisesRegex(ValueError, r"'cold'.*\['net'\]"):
                 other.load_state(path)
 
     def test_training_is_kept_and_hooked(self):
@@ -202,7 +202,7 @@ class Parts(unittest.TestCase):
             model.load_state(os.path.join(folder, "all"))
             self.assertFalse(torch.equal(module.weight, earlier))
             net.optimizer = None
-            with self.assertRaisesRegex(ValueError, "saved with its optimizer, and has none"):
+            with self.assertRaisesRegex(ValueError, "optimizer"):
                 model.load_state(os.path.join(folder, "all"))
         training = deep.TrainObject(model)
         training.hooks.append((5, lambda told: setattr(told, "interrupt", True)))

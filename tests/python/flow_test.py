@@ -72,17 +72,17 @@ class BadInput(unittest.TestCase):
     def test_is_told(self):
         network = anesi.flow.Network(either())
         for wrong, expected in [
-            (lambda: anesi.flow.Network(either(), view="forest"), "view: tree, lattice, assignments is expected, not forest"),
-            (lambda: network.learn(beliefs=BELIEFS, backward="no"), "backward: uniform, learned, flow is expected, not no"),
-            (lambda: network.learn(beliefs=BELIEFS, objective="no"), "objective: joint_off"),
-            (lambda: network.learn(beliefs=BELIEFS, steps=0), "steps: at least 1"),
-            (lambda: network.exact(torch.zeros(2, 2, 2)), "of one example, not of 2"),
-            (lambda: network.exact(beliefs=BELIEFS).of_world([0, 2]), "world: there is none"),
-            (lambda: network.exact(beliefs=BELIEFS).svg(worlds=["A"]), "worlds: 1 names for 2 variables"),
+            (lambda: anesi.flow.Network(either(), view="forest"), "^view: .*tree, lattice, assignments.*forest"),
+            (lambda: network.learn(beliefs=BELIEFS, backward="no"), r"^backward: .*uniform, learned, flow.*\bno\b"),
+            (lambda: network.learn(beliefs=BELIEFS, objective="no"), "^objective: .*joint_off"),
+            (lambda: network.learn(beliefs=BELIEFS, steps=0), r"^steps: .*\b1\b"),
+            (lambda: network.exact(torch.zeros(2, 2, 2)), r"\b2\b"),
+            (lambda: network.exact(beliefs=BELIEFS).of_world([0, 2]), "^world: "),
+            (lambda: network.exact(beliefs=BELIEFS).svg(worlds=["A"]), r"^worlds: .*\b1\b.*\b2\b"),
         ]:
             with self.subTest(expected=expected), self.assertRaisesRegex(ValueError, expected):
                 wrong()
-        with self.assertRaisesRegex(TypeError, "anesi.Knowledge is expected"):
+        with self.assertRaisesRegex(TypeError, "anesi.Knowledge"):
             anesi.flow.Network(lambda w: w)
         with self.assertRaisesRegex(Exception, "states|worlds"):
             anesi.flow.Network(anesi.Knowledge(lambda w: w.sum(1), worlds=[10] * 7, outputs=[64], verbose=False))

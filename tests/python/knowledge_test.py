@@ -103,7 +103,7 @@ class Found(unittest.TestCase):
         self.assertTrue(know.exact)
         self.assertLessEqual(know.states, 11)
         self.assertLess(know.certificate.bound, 1e-3)
-        self.assertRegex(repr(know), r"Knowledge\(exact: a memory of \d+ states, [\d,]+ calls, [\d.]+ s\)")
+        self.assertRegex(repr(know), r"Knowledge\(exact: .*\b\d+ states, [\d,]+ calls, [\d.]+ s\)")
         worlds = torch.randint(10, (50, 2 * digits))
         self.assertTrue(torch.equal(know.automaton.run(worlds), add(worlds)))
         check = know.check(torch.randn(20, 2 * digits, 10))
@@ -152,7 +152,7 @@ class Found(unittest.TestCase):
         why = know.explain(logits, torch.ones(6, dtype=torch.int64), given=given, top=2)
         self.assertEqual(why.worlds.shape[2], 2)
         self.assertTrue((why.worlds[:, 0].sum(1) > given[:, 0]).all())
-        with self.assertRaisesRegex(ValueError, "given: this function is told 1 numbers"):
+        with self.assertRaisesRegex(ValueError, r"^given: .*\b1\b"):
             know.loss(logits, torch.ones(6, dtype=torch.int64))
 
 
@@ -191,11 +191,11 @@ class Labels(unittest.TestCase):
             self.assertEqual(why.worlds[1, 0].tolist(), [-2] * variables)
             self.assertEqual(why.probability[1, 0].item(), 0)
             for ask in (know.sample, know.marginals):
-                with self.assertRaisesRegex(ValueError, r"no world that example 1 believes in gives \[3\]"):
+                with self.assertRaisesRegex(ValueError, r"example 1\b.*\[3\]"):
                     ask(logits, odd)
             worlds = torch.zeros(2, variables, dtype=torch.int64)
             for labels in (odd, torch.tensor([0, 2])):
-                with self.assertRaisesRegex(ValueError, "contradicts what is told of its world"):
+                with self.assertRaisesRegex(ValueError, r"example [01]\b.*\[2\]"):
                     know.loss(logits, labels, worlds=worlds)
                 self.assertEqual(know.log_prob(logits, labels, worlds=worlds)[1].item(), -float("inf"))
 
@@ -379,7 +379,7 @@ class Networks(unittest.TestCase):
         net._in_layers(images).sum().backward()
         for parameter, gradient in zip(net.parameters(), gradients):
             self.assertTrue(torch.allclose(parameter.grad, gradient, atol=1e-4))
-        with self.assertRaisesRegex(ValueError, "LeNet: images of shape"):
+        with self.assertRaisesRegex(ValueError, r"LeNet.*\(2, 784\)"):
             net(torch.zeros(2, 784))
 
 
@@ -413,7 +413,7 @@ class Keeping(unittest.TestCase):
         know = Learning.make()
         with tempfile.TemporaryDirectory() as folder:
             know.save(folder)
-            with self.assertRaisesRegex(ValueError, "the function itself is not saved"):
+            with self.assertRaisesRegex(ValueError, "function"):
                 anesi.load(folder, verbose=False)
         with self.assertRaises(FileNotFoundError):
             anesi.load("no/such/folder")
@@ -438,7 +438,7 @@ class Runs(unittest.TestCase):
         self.assertEqual(found.outputs.shape, (2, 3, len(run.outputs)))
         why = run.explain(inputs, found.outputs[:, 0], top=2)
         self.assertTrue(torch.equal(run.function(why.worlds[:, 0]), found.outputs[:, 0]))
-        with self.assertRaisesRegex(ValueError, "brings its own function"):
+        with self.assertRaisesRegex(ValueError, "mnist-add.*function"):
             anesi.load(saved, lambda w: w)
 
     def test_task_data_are_ordinary_datasets(self):

@@ -96,31 +96,31 @@ class Markov(unittest.TestCase):
                 know = anesi.markov.Knowledge(file)
                 self.assertAlmostEqual(know.log_partition().item(), math.log((math.exp(0.5) + 2) / 4), places=6)
             file.write_text("h 1 2 0\nheavy -1 0\n")
-            with self.assertRaisesRegex(RuntimeError, "rules.wcnf:2: a weight should be a number, not 'heavy'"):
+            with self.assertRaisesRegex(RuntimeError, "rules.wcnf:2: .*'heavy'"):
                 anesi.markov.Knowledge(file)
 
     def test_what_cannot_be(self):
-        with self.assertRaisesRegex(RuntimeError, "no model"):
+        with self.assertRaises(RuntimeError):
             anesi.markov.Knowledge([(None, [1]), (None, [-1]), (1, [2])])
-        with self.assertRaisesRegex(ValueError, "no soft clause"):
+        with self.assertRaises(ValueError):
             anesi.markov.Knowledge([(None, [1])])
-        with self.assertRaisesRegex(TypeError, "whole numbers but 0"):
+        with self.assertRaisesRegex(TypeError, r"\b0\b"):
             anesi.markov.Knowledge([(1.0, [0])])
-        with self.assertRaisesRegex(RuntimeError, "a weight should be finite"):
+        with self.assertRaisesRegex(RuntimeError, r"\binf\b"):
             anesi.markov.Knowledge([(math.inf, [1])])
-        with self.assertRaisesRegex(ValueError, r"logits: \(5, 2, 2\), expected \(batch, 3, 2\)"):
+        with self.assertRaisesRegex(ValueError, r"logits.*\(5, 2, 2\).*\(batch, 3, 2\)"):
             self.know.log_partition(self.logits[:, :2])
-        with self.assertRaisesRegex(ValueError, "not finite"):
+        with self.assertRaisesRegex(ValueError, "^logits"):
             self.know.log_partition(self.logits * math.nan)
-        with self.assertRaisesRegex(ValueError, "example 1 is impossible"):
+        with self.assertRaisesRegex(ValueError, "example 1"):
             self.know.loss(self.logits[:2], torch.tensor([[1, 0, 0], [0, 0, 0]]))
         with self.assertRaisesRegex(ValueError, "worlds"):
             self.know.loss(self.logits[:1], torch.tensor([[1, 0, 2]]))
-        with self.assertRaisesRegex(ValueError, "soft clause 1 holds in every world"):
+        with self.assertRaisesRegex(ValueError, "soft clause 1"):
             self.know.fit(torch.tensor([[0, 1, 0], [0, 0, 1]]))
-        with self.assertRaisesRegex(ValueError, "by: circuit, sampling, q is expected, not magic"):
+        with self.assertRaisesRegex(ValueError, "^by: .*circuit, sampling, q.*magic"):
             self.know.fit(torch.tensor([[0, 1, 0]]), by="magic")
-        with self.assertRaisesRegex(ValueError, "by: circuit or q is expected"):
+        with self.assertRaisesRegex(ValueError, "^by: .*circuit.*q"):
             self.know.log_partition(by="sampling")
 
 
