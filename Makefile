@@ -28,7 +28,7 @@ test: build/release/build.ninja  ## build everything and run all tests
 
 torture: build  ## faults of files and memory, kills and full disks by the hundred: nothing may be lost (half an hour)
 	@cmake --build --preset release --target anesi_faults -- $(NINJA_FLAGS)
-	@$(PYTHON) tests/torture.py build/release/anesi build/release/tests/libanesi_faults.so $(ARGS)
+	@$(PYTHON) tests/faults/torture.py build/release/anesi build/release/tests/libanesi_faults.so $(ARGS)
 
 bench: build  ## time the program against plain PyTorch
 	build/release/anesi bench --reference bench/pytorch_reference.py --python $(PYTHON) $(ARGS)

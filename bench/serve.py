@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests/program"))
 from serving import HOST, JSON, Hostile, Served  # noqa: E402
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The page of `anesi serve` in a real browser: every view of every task, against what the program prints.
 
-    tests/page_test.py build/release/anesi [unittest arguments]
+    tests/page/page_test.py build/release/anesi [unittest arguments]
 
 Needs Chromium (or CHROMIUM=path) and Playwright; where either is missing, says so in a line and ends well. With
 ANESI_PAGE=anesi/serve/page the page is taken from there, not from the program.
@@ -21,7 +21,8 @@ import tempfile
 import time
 import unittest
 
-from program import PROGRAM, ProgramTest, write_digits, write_idx
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "program"))
+from program import PROGRAM, ProgramTest, write_digits, write_idx  # noqa: E402
 
 
 def left_out(reason):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The tasks on the command line: every preset trains, is explained, and names what is wrong with its data.
 
-    tests/cli_tasks_test.py build/release/anesi [unittest arguments]
+    tests/program/cli_tasks_test.py build/release/anesi [unittest arguments]
 """
 
 import json
@@ -11,7 +11,7 @@ import sys
 import unittest
 import xml.dom.minidom
 
-from program import PROGRAM, TESTS, TINY, ProgramTest, write_digits
+from program import HERE, PROGRAM, TINY, ProgramTest, write_digits
 
 
 class Tasks(ProgramTest):
@@ -68,7 +68,7 @@ class Tasks(ProgramTest):
         text = self.call("explain", self.folder / "sudoku", "--index", "1", data=data).stdout
         self.assertIn("must differ", text)
         self.assertIn("read as", text)
-        checked = subprocess.run([sys.executable, TESTS / "search_milp.py", PROGRAM, self.folder / "sudoku", "--puzzles", "8"],
+        checked = subprocess.run([sys.executable, HERE / "search_milp.py", PROGRAM, self.folder / "sudoku", "--puzzles", "8"],
                                  env=self.environment(data), capture_output=True, text=True)
         self.assertEqual(checked.returncode, 0, checked.stderr)
         self.assertIn("8 of 8 puzzles agree", checked.stdout)

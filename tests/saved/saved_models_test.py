@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Models that every released version saved still load and say the same.
 
-    tests/saved_models_test.py build/release/anesi [unittest arguments]
+    tests/saved/saved_models_test.py build/release/anesi [unittest arguments]
 
 tests/saved/NAME holds a small run of one kind of q and expected.json: how it was trained, and what the version that saved
 it printed for some calls. Names begin with the version, but those of 0.1 with nothing. tests/saved/digits holds the images
@@ -19,7 +19,7 @@ import tempfile
 import unittest
 
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
-SAVED = pathlib.Path(__file__).resolve().parent / "saved"
+SAVED = pathlib.Path(__file__).resolve().parent
 NAMES = sorted(path.parent.name for path in SAVED.glob("*/expected.json"))
 TOLERANCE = 1e-5
 

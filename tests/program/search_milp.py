@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The search for the most probable valid sudoku against an independent solver: a mixed-integer program by HiGHS.
 
-    tests/search_milp.py build/release/anesi RUN [--puzzles 60]
+    tests/program/search_milp.py build/release/anesi RUN [--puzzles 60]
 
 RUN is a trained run of visual-sudoku. For each puzzle of its test split, `anesi explain` says how far the best valid grid is
 from the most likely one; HiGHS must find the same distance.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Nothing is lost, whatever happens to a training: files that fail, memory that runs out, kills, a full disk.
 
-    tests/torture.py build/release/anesi build/release/tests/libanesi_faults.so [--sample 20]
+    tests/faults/torture.py build/release/anesi build/release/tests/libanesi_faults.so [--sample 20]
 
 After each of them the run can be read, and goes on to the very weights of a run that nothing happened to. Prints a table;
 exits with 1 where something was lost, having said how to see it again.
@@ -18,9 +18,8 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "faults"))
-from program import Program  # noqa: E402
-from trainings import TRAININGS, Lost, Training, demand, one_line, write_digits  # noqa: E402
+from program import Program
+from trainings import TRAININGS, Lost, Training, demand, one_line, write_digits
 
 SIGNALS = [signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
 ERRORS = [errno.EIO, errno.ENOSPC, errno.EROFS, errno.EDQUOT]

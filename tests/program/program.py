@@ -1,6 +1,6 @@
 """What the tests of the program share: how it is called, a few digits, and a run that is trained on them.
 
-Such a test is called with the program's path first: tests/NAME.py build/release/anesi [unittest arguments]
+Such a test is called with the program's path first: tests/program/NAME.py build/release/anesi [unittest arguments]
 """
 
 import json
@@ -14,7 +14,8 @@ import tempfile
 import unittest
 
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
-TESTS = pathlib.Path(__file__).resolve().parent
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCE = HERE.parent.parent
 TINY = ["--set", "task.digits=1", "--set", "q.pretrain=20", "--set", "train.epochs=2"]
 
 

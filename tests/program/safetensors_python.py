@@ -1,6 +1,6 @@
 """Reads a safetensors file with the Python package of that name, which shares no code with ours.
 
-    python tests/safetensors_python.py runs/a/model/weights.safetensors
+    python tests/program/safetensors_python.py runs/a/model/weights.safetensors
 
 Prints one JSON object, {name: {shape, dtype, sum}}, for a test to compare with what was saved. The sum is taken in
 float64. NumPy has no bfloat16, so a file with BF16 tensors is not for this script.

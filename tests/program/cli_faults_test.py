@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What goes wrong on the command line: nothing is lost, and one line says what it was.
 
-    tests/cli_faults_test.py build/release/anesi [unittest arguments]
+    tests/program/cli_faults_test.py build/release/anesi [unittest arguments]
 """
 
 import fcntl

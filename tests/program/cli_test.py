@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The command line as other programs meet it: keys, exit codes and one-line errors.
 
-    tests/cli_test.py build/release/anesi [unittest arguments]
+    tests/program/cli_test.py build/release/anesi [unittest arguments]
 """
 
 import json
@@ -11,7 +11,7 @@ import sys
 import unittest
 import xml.dom.minidom
 
-from program import TESTS, TINY, ProgramTest, write_idx
+from program import HERE, TINY, ProgramTest, write_idx
 
 
 class CommandLine(ProgramTest):
@@ -179,7 +179,7 @@ class CommandLine(ProgramTest):
         self.refused(2, "did you mean task.digits", "discover", "mnist-add", "--set", "task.digit=3")
 
     def test_weights_are_read_by_python(self):
-        script = TESTS / "safetensors_python.py"
+        script = HERE / "safetensors_python.py"
         result = subprocess.run([sys.executable, script, self.run_directory / "model/weights.safetensors"],
                                 capture_output=True, text=True)
         self.assertEqual(result.returncode, 0, result.stderr)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`anesi report`: one file that needs nothing else, in which every figure is the run's.
 
-    tests/report_test.py build/release/anesi [unittest arguments]
+    tests/program/report_test.py build/release/anesi [unittest arguments]
 """
 
 import html.parser
@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import unittest
 
-from program import TESTS, TINY, ProgramTest, write_digits
+from program import SOURCE, TINY, ProgramTest, write_digits
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 VOID = {"meta", "img", "br", "link", "input", "hr"}
@@ -245,7 +245,7 @@ class Report(ProgramTest):
     def test_files_that_options_name_are_told_by_their_last_name(self):
         run, rules = self.folder / "sent" / "meals", self.folder / "my rules" / "meal.cnf"
         rules.parent.mkdir()
-        shutil.copy(TESTS.parent / "examples" / "meal.cnf", rules)
+        shutil.copy(SOURCE / "examples" / "meal.cnf", rules)
         result = self.call("train", "cnf", "--set", f"task.knowledge={rules}", "--set", "train.epochs=1", "--out", run)
         self.assertEqual(result.returncode, 0, result.stderr)
         page = self.report(run)

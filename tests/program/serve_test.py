@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """anesi serve: what it answers is what the commands print, and whoever asks what is not theirs is refused.
 
-    tests/serve_test.py build/release/anesi [unittest arguments]
+    tests/program/serve_test.py build/release/anesi [unittest arguments]
 """
 
 import base64
@@ -18,10 +18,10 @@ import subprocess
 import time
 import unittest
 
-from program import PROGRAM, TESTS, TINY, ProgramTest
+from program import PROGRAM, SOURCE, TINY, ProgramTest
 from serving import HOST, JSON, Hostile, Served
 
-SAVED = TESTS / "saved"
+SAVED = SOURCE / "tests/saved"
 HOSTILE = int(os.environ.get("ANESI_HOSTILE", "300"))
 
 
