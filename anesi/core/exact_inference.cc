@@ -112,7 +112,7 @@ torch::Tensor ExactInference::find_log_prob_of_others(const torch::Tensor& logs,
     const auto wanted = outputs.select(1, variable);
     // Where any value will do, none differs.
     asked.select(1, variable).copy_(torch::where(wanted == kUnset, wanted, other_than(0) - wanted));
-    parts.push_back(find_log_prob(logs, asked).masked_fill(wanted == kUnset, kLogOfZero));
+    parts.push_back(find_log_prob(logs, asked.clone()).masked_fill(wanted == kUnset, kLogOfZero));
     asked.select(1, variable).copy_(wanted);
   }
   if (parts.size() == 1) return parts.front();

@@ -93,7 +93,7 @@ class CircuitInference : public ExactInference {
       if (row.wants == Wants::kNothing) throw Error("no world of positive probability gives the output");
       if (row.wants == Wants::kModel) return draw_of(row.formula.circuit);
       const Values drawn(world, static_cast<std::size_t>(worlds().variables()));
-      for (int tries = 0; tries < kTriesToViolate; ++tries) {
+      for (int tries = 0; tries < kDrawsToViolate; ++tries) {
         draw_world(row.logs, world, uniformly);
         if (row.wants == Wants::kAnything || !satisfies(row.formula, drawn)) return;
       }

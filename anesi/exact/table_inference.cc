@@ -48,6 +48,9 @@ TableInference::TableInference(const Problem& problem)
     }
     outputs_of[domains].push_back(static_cast<std::int64_t>(output));
   }
+  for (std::int64_t variable = 0; variable < worlds.variables(); ++variable) {
+    if (!used[static_cast<std::size_t>(variable)]) unread_.push_back(variable);
+  }
   for (const auto& [domains, outputs] : outputs_of) {
     std::vector<std::int64_t> variables, values;
     for (std::size_t place = 0; place < domains.size(); ++place) {
@@ -87,6 +90,8 @@ torch::Tensor TableInference::agreeing(const Group& group, const torch::Tensor& 
 torch::Tensor TableInference::find_log_prob(const torch::Tensor& logs, const torch::Tensor& outputs) const {
   auto total = torch::zeros({logs.size(0)}, logs.options());
   for (const auto& group : groups_) total = total + log_sum(agreeing(group, logs, outputs)).sum(1);
+  // Their beliefs sum to one, whose derivative is what is believed of them.
+  for (const auto variable : unread_) total = total + log_sum(of_values(logs, variable));
   return total;
 }
 
@@ -112,11 +117,9 @@ void TableInference::write(const Group& group, torch::Tensor chosen, torch::Tens
 }
 
 MostProbable TableInference::find_most_probable(const torch::Tensor& logs, const torch::Tensor& outputs) const {
-  const auto batch = logs.size(0), variables = worlds().variables();
-  auto found = torch::zeros({batch, variables}, torch::kInt64);
-  for (std::int64_t variable = 0; variable < variables; ++variable) {  // those that are in no table
-    found.select(1, variable).copy_(logs.select(1, variable).slice(1, 0, worlds().domain(variable)).argmax(1));
-  }
+  const auto batch = logs.size(0);
+  auto found = torch::zeros({batch, worlds().variables()}, torch::kInt64);
+  for (const auto variable : unread_) found.select(1, variable).copy_(of_values(logs, variable).argmax(1));
   auto possible = torch::ones({batch}, torch::kBool);
   for (const auto& group : groups_) {
     const auto [best, place] = agreeing(group, logs, outputs).max(2);
@@ -130,8 +133,8 @@ torch::Tensor TableInference::draw(const torch::Tensor& logs, const torch::Tenso
                                    at::Generator generator) const {
   const auto batch = logs.size(0);
   auto drawn = torch::zeros({batch, worlds().variables()}, torch::kInt64);
-  for (std::int64_t variable = 0; variable < worlds().variables(); ++variable) {
-    const auto shares = logs.select(1, variable).slice(1, 0, worlds().domain(variable)).exp();
+  for (const auto variable : unread_) {
+    const auto shares = of_values(logs, variable).exp();
     drawn.select(1, variable).copy_(shares.multinomial(1, true, generator).squeeze(1));
   }
   for (const auto& group : groups_) {

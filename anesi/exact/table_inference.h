@@ -37,6 +37,9 @@ class TableInference final : public ExactInference {
   MostProbable find_most_probable(const torch::Tensor& logs, const torch::Tensor& outputs) const override;
   torch::Tensor draw(const torch::Tensor& logs, const torch::Tensor& outputs, at::Generator generator) const override;
 
+  torch::Tensor of_values(const torch::Tensor& logs, std::int64_t variable) const {
+    return logs.select(1, variable).slice(1, 0, worlds().domain(variable));
+  }
   // The logarithm of how likely each combination of the variables of a group's outputs is, [batch, outputs,
   // combinations]; -inf where it does not give what is asked for.
   torch::Tensor combinations(const Group& group, const torch::Tensor& logs) const;
@@ -46,6 +49,7 @@ class TableInference final : public ExactInference {
 
   std::int64_t largest_output_;
   std::vector<Group> groups_;
+  std::vector<std::int64_t> unread_;  // world variables that are in no table
   bool apart_ = true;
 };
 

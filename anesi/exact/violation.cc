@@ -33,7 +33,7 @@ double best_violation(const CompiledFormula& formula, const BelievedLogs& logs, 
   std::priority_queue<Candidate> open;
   open.push(std::move(first));
   std::vector<std::int64_t> values(worlds.size());
-  for (int tries = 0; tries < kTriesToViolate && !open.empty(); ++tries) {
+  for (int tries = 0; tries < kWorldsToViolate && !open.empty(); ++tries) {
     const auto candidate = open.top();
     open.pop();
     if (candidate.log_prob == kNever) break;
