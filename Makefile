@@ -13,7 +13,7 @@ NINJA_FLAGS := $(if $(MAKE_TERMOUT),,--quiet)
 # The last resort for find_package(Torch): whatever CMAKE_PREFIX_PATH already says comes first.
 TORCH = $(PYTHON) -c 'import torch; print(torch.utils.cmake_prefix_path)' 2>/dev/null
 
-.PHONY: build run test torture bench format format-check tidy separate debug asan tsan fuzz fuzzer clean help always
+.PHONY: build run test test-quick torture bench format format-check tidy separate debug asan tsan fuzz fuzzer clean help always
 .DEFAULT_GOAL := build
 
 build: build/release/build.ninja  ## build the program, build/release/anesi (the default)
@@ -25,6 +25,10 @@ run: build  ## build, then train MNISTAdd with four digits
 test: build/release/build.ninja  ## build everything and run all tests
 	@cmake --build --preset release -- $(NINJA_FLAGS)
 	@ctest --preset release -j2 $(ARGS)
+
+test-quick: build/release/build.ninja  ## build everything and run the tests that are not slow: C++, quick Python and program tests (2 minutes)
+	@cmake --build --preset release -- $(NINJA_FLAGS)
+	@ctest --preset release -j2 -LE slow $(ARGS)
 
 torture: build  ## faults of files and memory, kills and full disks by the hundred: nothing may be lost (half an hour)
 	@cmake --build --preset release --target anesi_faults -- $(NINJA_FLAGS)
