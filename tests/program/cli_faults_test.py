@@ -33,8 +33,7 @@ class Faults(ProgramTest):
                 result = subprocess.run([PROGRAM, *command], env=self.environment(), stdout=full, stderr=subprocess.PIPE,
                                         text=True, cwd=self.folder)
                 self.assertEqual(result.returncode, 1, result.stderr)
-                self.assertEqual(result.stderr.splitlines()[-1], "anesi: stdout: cannot write: No space left on device; "
-                                                                  "what was printed is lost or cut short")
+                self.assertRegex(result.stderr.splitlines()[-1], "^anesi: stdout: .*No space left on device")
         self.assertTrue((self.folder / "lost/result.json").exists(), "what was trained is saved all the same")
 
     def test_a_closed_stdout_is_a_failure_and_no_file_is_written_in_its_place(self):
@@ -42,7 +41,7 @@ class Faults(ProgramTest):
             result = subprocess.run(["sh", "-c", '"$@" >&-', "sh", PROGRAM, *command], env=self.environment(),
                                     stderr=subprocess.PIPE, text=True, cwd=self.folder)
             self.assertEqual(result.returncode, 1, result.stderr)
-            self.assertIn("stdout: cannot write: Bad file descriptor", result.stderr.splitlines()[-1])
+            self.assertIn("Bad file descriptor", result.stderr.splitlines()[-1])
         self.assertEqual((self.folder / "closed/model/weights.safetensors").read_bytes(),
                          (self.run_directory / "model/weights.safetensors").read_bytes())
 
@@ -56,7 +55,7 @@ class Faults(ProgramTest):
             self.assertNotIn("note:", result.stderr)
         result = self.call("check", "mnist-add", "--set", "task.digits=1", *quick)
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("note: the task mnist-add is meant; the run of that name is ./mnist-add\n", result.stderr)
+        self.assertRegex(result.stderr, r"(?m)^note: .*mnist-add.* \./mnist-add$")
         self.assertIn("tv_perceived", json.loads(self.call("check", "./mnist-add", "--beliefs", "5", "--json").stdout))
 
     def test_an_output_that_is_none_is_not_explained(self):
@@ -66,7 +65,7 @@ class Faults(ProgramTest):
             name = f"none-{task}"
             result = self.call("train", task, *small, size, "--out", name)
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.refused(2, f"output {output}: variable 0 is -1; its values are 0 to {most}$", "explain", name, "--index", "0",
+            self.refused(2, rf"output {output}: .*variable 0\b.*-1\b.*\b{most}$", "explain", name, "--index", "0",
                          "--output", output)
 
     def test_a_small_file_of_many_variables_takes_little_time_and_memory(self):
@@ -82,12 +81,10 @@ class Faults(ProgramTest):
 
         result = limited("check", circuit)
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("110010 world variables", result.stdout)
-        self.assertIn("agrees with c on", result.stdout)
+        self.assertRegex(result.stdout, r"\b110010\b")
         result = limited("train", "cnf", "--set", f"task.knowledge={circuit}", "--out", self.folder / "wide")
         self.assertEqual(result.returncode, 1, result.stdout)
-        self.assertEqual(result.stderr, "anesi: making examples: 2000 of 110010 variables take too much memory; "
-                                        "set task.examples=227 or less, or give --data\n")
+        self.assertRegex(result.stderr, r"^anesi: .*\b2000\b.*\b110010\b.*task\.examples=227\b.*--data\n$")
 
     def test_text_from_files_stays_text(self):
         escape = "\x1b[31m\n\x9b2Janesi: all is well\u202e"
@@ -134,8 +131,8 @@ class Faults(ProgramTest):
         self.assertTrue(json.loads(result.stdout)["run"].endswith("n\ufffd"))
         # An option's text is written into the run, so it must be one before anything is trained.
         result = subprocess.run([PROGRAM, "train", "cnf", "--set", b"task.knowledge=f\xff.cnf"], capture_output=True)
-        self.assertEqual((result.returncode, result.stderr),
-                         (2, b'anesi: option task.knowledge: "f\\xff.cnf" is not plain text (UTF-8)\n'))
+        self.assertEqual(result.returncode, 2)
+        self.assertRegex(result.stderr, rb'^anesi: .*task\.knowledge.*"f\\xff\.cnf".*\n$')
 
     def on_a_terminal(self, columns, **environment):
         """What a small training writes to a terminal of so many columns."""
@@ -165,18 +162,18 @@ class Faults(ProgramTest):
 
     def test_numbers_out_of_range_are_refused_with_the_range(self):
         for number in ("nan", "inf", "-1", "1e400"):
-            self.refused(2, f"--seconds: {number} is not a number from 0.01 to 600;", "bench", "query", "--seconds", number)
+            self.refused(2, rf"--seconds: .*{number}\b.*0\.01\b.*\b600\b", "bench", "query", "--seconds", number)
         for arguments in (("check", "parity"), ("discover", "parity"), ("fit", "a.wcnf", "b.csv")):
-            self.refused(2, "--seconds: nan is not a number from", *arguments, "--seconds", "nan")
-        self.refused(2, "--belief: nan is not a number from 0 to 1;", "flow", "a.cnf", "--belief", "nan")
+            self.refused(2, r"--seconds: .*nan\b", *arguments, "--seconds", "nan")
+        self.refused(2, r"--belief: .*nan\b.*\b0\b.*\b1\b", "flow", "a.cnf", "--belief", "nan")
         for seed in ("9007199254740993", "99999999999999999999", "1.5", "0x10", "ten"):
-            self.refused(2, f"--seed: {seed} is not a whole number from 0 to 9007199254740992;", "train", "parity", "--seed", seed)
+            self.refused(2, rf"--seed: .*{seed}\b.*\b9007199254740992\b", "train", "parity", "--seed", seed)
         for arguments in (("train", "parity"), ("repeat", "parity"), ("check", "parity"), ("discover", "parity"),
                           ("data", "mnist-add", "--out", "d"), ("flow", "a.cnf"), ("fit", "a.wcnf", "b.csv")):
-            self.refused(2, "--seed: -1 is not a whole number from 0 to 9007199254740992;", *arguments, "--seed", "-1")
+            self.refused(2, r"--seed: .*-1\b.*\b9007199254740992\b", *arguments, "--seed", "-1")
         for index in ("-1", "99999999999999999999"):
-            self.refused(2, f"--index: {index} is not a whole number from 0 on;", "predict", self.run_directory, "--index", index)
-        self.refused(2, "--threads: 0 is not a whole number from 1 to 1024;", "eval", self.run_directory, "--threads", "0")
+            self.refused(2, rf"--index: .*{index}\b.*\b0\b", "predict", self.run_directory, "--index", index)
+        self.refused(2, r"--threads: .*\b0\b.*\b1024\b", "eval", self.run_directory, "--threads", "0")
 
     def test_interrupt_saves_and_resume_goes_on_bit_for_bit(self):
         long = ["train", "mnist-add", "--set", "task.digits=1", "--set", "q.pretrain=50", "--set", "train.epochs=120",
@@ -197,7 +194,7 @@ class Faults(ProgramTest):
         self.assertEqual(process.returncode, 130, message)
         self.assertIn("--resume", message)
         self.assertFalse((self.folder / "stopped/model").exists())
-        self.refused(1, "there is no saved model here", "eval", "stopped")
+        self.refused(1, "stopped", "eval", "stopped")
         resumed = self.call("train", "--resume", "stopped")
         self.assertEqual(resumed.returncode, 0, resumed.stderr)
         same = [(self.folder / name / "model/weights.safetensors").read_bytes() for name in ("straight", "stopped")]
@@ -207,9 +204,9 @@ class Faults(ProgramTest):
         write_digits(self.folder / "elsewhere", train=160)
         told = self.call("eval", self.run_directory, "--json", data=self.folder / "elsewhere")
         self.assertEqual(told.returncode, 0, told.stderr)
-        self.assertIn("not the data of this run", told.stderr)
+        self.assertRegex(told.stderr, "(?m)^note: .*elsewhere.*--data")
         self.assertIn("elsewhere", json.loads(told.stdout)["data"])
-        self.assertNotIn("not the data", self.call("eval", self.run_directory).stderr)
+        self.assertNotIn("note:", self.call("eval", self.run_directory).stderr)
 
     def stop_by(self, number, name, times=1):
         """Starts a training, sends it a signal once q is learned, and gives its exit code and stderr."""
@@ -228,7 +225,7 @@ class Faults(ProgramTest):
             name = f"stopped-{number}-{times}"
             code, message = self.stop_by(number, name, times)
             self.assertEqual(code, 130, message)
-            self.assertIn(f"interrupted; saved. Go on with: anesi train --resume {name}", message)
+            self.assertIn(f"anesi train --resume {name}", message)
             self.assertTrue((self.folder / name / "checkpoint/state.safetensors").exists())
 
     def test_nohup_and_a_reader_that_leaves_do_not_stop_training(self):
@@ -253,12 +250,12 @@ class Faults(ProgramTest):
     def test_bad_data_is_named(self):
         images, labels = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
         self.broken("missing", lambda d: (d / labels).unlink(), labels)
-        self.broken("empty", lambda d: (d / images).write_bytes(b""), images + ".*empty")
-        self.broken("cut", lambda d: (d / images).write_bytes((d / images).read_bytes()[:5000]), images + ".*cut short")
+        self.broken("empty", lambda d: (d / images).write_bytes(b""), images)
+        self.broken("cut", lambda d: (d / images).write_bytes((d / images).read_bytes()[:5000]), images + r".*\b5,000\b")
         self.broken("corrupt", lambda d: (d / images).write_bytes(b"\xff" * 5000), images)
-        self.broken("twelve", lambda d: write_idx(d / labels, (120,), [3] * 7 + [12] + [3] * 112), "label 12 at position 7")
-        self.broken("fewer", lambda d: write_idx(d / labels, (119,), [3] * 119), "119 labels for 120 images")
-        self.refused(1, "too few", "train", "mnist-add", "--set", "task.digits=300", "--out", "toofew")
+        self.broken("twelve", lambda d: write_idx(d / labels, (120,), [3] * 7 + [12] + [3] * 112), labels + r".*\b12\b.*\b7\b")
+        self.broken("fewer", lambda d: write_idx(d / labels, (119,), [3] * 119), labels + r".*\b119\b.*\b120\b")
+        self.refused(1, r"\b120\b.*\b600\b", "train", "mnist-add", "--set", "task.digits=300", "--out", "toofew")
         self.assertFalse((self.folder / "toofew").exists(), "a failed start must not occupy the directory")
 
     def edited(self, name, *changes):
@@ -275,31 +272,31 @@ class Faults(ProgramTest):
         self.edited("longer", ("epochs = 2\n", "epochs = 4\n"), ("evaluate_every = 1", "evaluate_every = 2"))
         resumed = self.call("train", "--resume", "longer", "--json")
         self.assertEqual(resumed.returncode, 0, resumed.stderr)
-        self.assertIn("config.toml was edited: train.epochs was 2, is 4; train.evaluate_every was 1, is 2\n", resumed.stderr)
-        self.assertNotIn("edited", self.call("train", "--resume", "longer").stderr)
-        for name, change, told in (("seeded", ("seed = 0", "seed = 5"), "seed was 0, is 5"),
-                                   ("another", ("digits = 1", "digits = 2"), "task.digits was 1, is 2"),
-                                   ("lossy", ("loss = 'amortized'", "loss = 'exact'"), "loss was amortized, is exact")):
+        self.assertRegex(resumed.stderr, r"config\.toml.*train\.epochs .*2.*4.*train\.evaluate_every .*1.*2\n")
+        self.assertNotIn("config.toml", self.call("train", "--resume", "longer").stderr)
+        for name, change, told in (("seeded", ("seed = 0", "seed = 5"), r"seed .*0.*5"),
+                                   ("another", ("digits = 1", "digits = 2"), r"task\.digits .*1.*2"),
+                                   ("lossy", ("loss = 'amortized'", "loss = 'exact'"), r"loss .*amortized.*exact")):
             self.edited(name, change)
             before = (self.folder / name / "checkpoint/state.safetensors").read_bytes()
-            self.refused(1, f"config.toml: edited since the run stopped: .*{told}.*; put it back", "train", "--resume", name)
+            self.refused(1, f"config.toml: .*{told}", "train", "--resume", name)
             self.assertEqual(before, (self.folder / name / "checkpoint/state.safetensors").read_bytes())
 
     def test_repeat_refuses_a_folder_of_other_runs(self):
         self.assertEqual(self.call("repeat", "mnist-add", *TINY, "--runs", "1", "--out", "several").returncode, 0)
-        self.refused(2, r"several: holds runs of mnist-add \(seed-0\); choose another --out for parity", "repeat", "parity",
+        self.refused(2, r"several: .*mnist-add.*seed-0.*--out.*parity", "repeat", "parity",
                      "--runs", "1", "--seed", "7", "--out", "several")
         self.assertFalse((self.folder / "several/seed-7").exists())
-        self.refused(2, "holds a run; --out wants a folder of runs", "repeat", "mnist-add", *TINY, "--out", self.run_directory)
+        self.refused(2, "--out", "repeat", "mnist-add", *TINY, "--out", self.run_directory)
 
     def test_resume_refuses_other_data(self):
         self.assertEqual(self.call("train", "mnist-add", *TINY, "--out", "other").returncode, 0)
         write_digits(self.folder / "more", train=160)
-        self.refused(1, "not those that the run was started on", "train", "--resume", "other", data=self.folder / "more")
+        self.refused(1, "--data", "train", "--resume", "other", data=self.folder / "more")
 
     def test_one_directory_holds_one_run(self):
         before = (self.run_directory / "model/weights.safetensors").read_bytes()
-        self.refused(1, "holds a run already", "train", "mnist-add", *TINY, "--out", self.run_directory)
+        self.refused(1, "--resume.*--out", "train", "mnist-add", *TINY, "--out", self.run_directory)
         self.assertEqual(before, (self.run_directory / "model/weights.safetensors").read_bytes())
 
     def test_two_runs_at_once_into_one_directory(self):
@@ -310,7 +307,7 @@ class Faults(ProgramTest):
                 if (self.folder / "busy/config.toml").exists():
                     break
                 time.sleep(0.05)
-            self.refused(1, "another run is writing here", "train", "--resume", "busy")
+            self.refused(1, f"busy: .*{process.pid}", "train", "--resume", "busy")
             process.send_signal(signal.SIGINT)
             self.assertEqual(process.wait(timeout=60), 130)
 

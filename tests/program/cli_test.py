@@ -52,7 +52,7 @@ class CommandLine(ProgramTest):
         predicted = json.loads(self.call("predict", self.run_directory, "--input", path, "--json").stdout)
         by_index = json.loads(self.call("predict", self.run_directory, "--index", "0", "--json").stdout)
         self.assertEqual(predicted["read"], by_index["read"])
-        self.refused(2, "expected 2 images of 28x28", "predict", self.run_directory, "--input",
+        self.refused(2, r"\b2\b.*28x28", "predict", self.run_directory, "--input",
                      self.data / "t10k-images-idx3-ubyte")
 
     def test_explain_ranks_worlds_that_give_the_output(self):
@@ -65,17 +65,17 @@ class CommandLine(ProgramTest):
         xml.dom.minidom.parse(str(self.folder / "rollout.svg"))
         given = json.loads(self.call("explain", self.run_directory, "--index", "3", "--output", "9", "--json").stdout)
         self.assertEqual({sum(item["world"]) for item in given["explanations"]}, {9})
-        self.refused(1, "no world gives this output: 19", "explain", self.run_directory, "--index", "3", "--output", "19")
-        self.refused(2, "a number of up to 2 digits", "explain", self.run_directory, "--index", "3", "--output", "123")
-        self.refused(2, "which input", "explain", self.run_directory)
+        self.refused(1, r"\b19\b", "explain", self.run_directory, "--index", "3", "--output", "19")
+        self.refused(2, r"\b2\b", "explain", self.run_directory, "--index", "3", "--output", "123")
+        self.refused(2, "--index.*--input", "explain", self.run_directory)
         only = ["--set", "q.variant=predict", "--out", "predicts"]
         self.assertEqual(self.call("train", "mnist-add", *TINY, *only).returncode, 0)
         searched = json.loads(self.call("explain", "predicts", "--index", "0", "--output", "9", "--json").stdout)
         self.assertEqual(sum(searched["explanation"]), 9)
         self.assertTrue(searched["proven"])
-        self.refused(1, "no world gives this output: 19", "explain", "predicts", "--index", "0", "--output", "19")
-        self.refused(2, "--joint needs a run that explains", "explain", "predicts", "--index", "0", "--joint")
-        self.refused(2, "--top needs a run that explains", "explain", "predicts", "--index", "0", "--top", "3")
+        self.refused(1, r"\b19\b", "explain", "predicts", "--index", "0", "--output", "19")
+        self.refused(2, "--joint", "explain", "predicts", "--index", "0", "--joint")
+        self.refused(2, "--top", "explain", "predicts", "--index", "0", "--top", "3")
 
     def test_check_looks_at_a_task_and_at_a_run(self):
         result = self.call("check", "mnist-add", "--set", "task.digits=1", "--json")
@@ -92,8 +92,8 @@ class CommandLine(ProgramTest):
             self.assertIsNotNone(checked[key], key)
         self.assertEqual(checked["satisfied"], 1)
         self.assertLessEqual(checked["tv_perceived"], checked["certificate_perceived"]["mean"] + 0.05)
-        self.refused(2, "neither a task nor a run", "check", "nonsense")
-        self.refused(2, "--set is for checking a task", "check", self.run_directory, "--set", "task.digits=1")
+        self.refused(2, "nonsense", "check", "nonsense")
+        self.refused(2, "--set", "check", self.run_directory, "--set", "task.digits=1")
 
     def test_weighted_formulas_are_checked_and_fitted(self):
         formula, worlds = self.folder / "rules.wcnf", self.folder / "worlds.csv"
@@ -105,7 +105,7 @@ class CommandLine(ProgramTest):
         self.assertAlmostEqual(checked["sampled_log_z"]["log_z"], total, delta=0.05)
         self.assertAlmostEqual(checked["predicted_log_z"], total, delta=0.5)
         self.assertEqual(checked["most_probable"]["literals"], "1 -2 -3")
-        self.assertIn("log Z, by sampling", self.call("check", formula, "--learn", "0").stdout)
+        self.assertIn("sampling", self.call("check", formula, "--learn", "0").stdout)
 
         worlds.write_text("a,b,c\n" + "1,0,0\n" * 5 + "1,1,0\n" * 2 + "0,1,1\n" * 3)
         fitted = json.loads(self.call("fit", formula, worlds, "--out", self.folder / "fitted.wcnf", "--json").stdout)
@@ -116,15 +116,15 @@ class CommandLine(ProgramTest):
             self.assertAlmostEqual(holds, clause["seen"], places=5)
         self.assertIn("weight", self.call("fit", formula, worlds, "--by", "sampling", "--samples", "2000").stdout)
 
-        self.refused(2, "world 1 breaks the hard clauses", "fit", formula, self.table("0,0,0\n"))
-        self.refused(2, "row 1: values should be 0 or 1", "fit", formula, self.table("1,0,3\n"))
-        self.refused(2, "3 columns are expected", "fit", formula, self.table("1,0\n"))
-        self.refused(1, "table.csv:2: 2 values, where the rows before have 3", "fit", formula, self.table("1,0,0\n1,0\n"))
-        self.refused(1, "table.csv:2: a value should be a number, not 'x'", "fit", formula, self.table("1,0,0\n1,x,0\n"))
-        self.refused(2, "holds in every world", "fit", formula, self.table("1,0,0\n1,1,0\n"))
+        self.refused(2, "world 1", "fit", formula, self.table("0,0,0\n"))
+        self.refused(2, "row 1: .*0.*1", "fit", formula, self.table("1,0,3\n"))
+        self.refused(2, r"\b3\b", "fit", formula, self.table("1,0\n"))
+        self.refused(1, r"table.csv:2: .*\b2\b.*\b3\b", "fit", formula, self.table("1,0,0\n1,0\n"))
+        self.refused(1, "table.csv:2: .*'x'", "fit", formula, self.table("1,0,0\n1,x,0\n"))
+        self.refused(2, "soft clause 1", "fit", formula, self.table("1,0,0\n1,1,0\n"))
         formula.write_text("h 1 2 0\nheavy 1 0\n")
-        self.refused(1, "rules.wcnf:2: a weight should be a number, not 'heavy'", "check", formula)
-        self.refused(2, "--as and --write are for formulas without weights", "check", formula, "--as", "clauses")
+        self.refused(1, "rules.wcnf:2: .*'heavy'", "check", formula)
+        self.refused(2, "--as", "check", formula, "--as", "clauses")
 
     def table(self, text):
         path = self.folder / "table.csv"
@@ -151,7 +151,7 @@ class CommandLine(ProgramTest):
         self.assertEqual(len(drawn.getElementsByTagName("circle")), sum(told["states"]))
         text = self.call("discover", "mnist-add", "--set", "task.digits=15").stdout
         self.assertIn("1, 10, (2, 11) x 14, 2, 1", text)
-        self.assertIn("differs from c on at most 1.0e-04 of worlds of beliefs of mixed priors (95 %; 0 of 30,000 drawn)", text)
+        self.assertRegex(text, r"1\.0e-04.*95 %; 0 of 30,000")
 
     def test_discover_of_a_run_asks_about_what_perception_believes(self):
         told = json.loads(self.call("discover", self.run_directory, "--draws", "500", "--json").stdout)
@@ -159,24 +159,24 @@ class CommandLine(ProgramTest):
         self.assertEqual(told["found"], "automaton")
         self.assertEqual(told["certificate"]["beliefs"], "beliefs that perception emits")
         self.assertEqual(told["certificate"]["draws"], 500)
-        self.refused(2, "--set is for discovering a task", "discover", self.run_directory, "--set", "task.digits=1")
+        self.refused(2, "--set", "discover", self.run_directory, "--set", "task.digits=1")
 
     def test_discover_says_what_it_does_not_find(self):
         result = self.call("discover", "warcraft", "--set", "task.size=5", "--svg", "nothing.svg", "--json")
         self.assertEqual(result.returncode, 0, result.stderr)
         told = json.loads(result.stdout)
         self.assertEqual((told["found"], told["certificate"], told["states"]), (None, None, None))
-        self.assertIn("told something besides the world", told["reason"])
-        self.assertIn("nothing is drawn", result.stderr)
+        self.assertTrue(told["reason"])
+        self.assertRegex(result.stderr, "--svg")
         self.assertFalse((self.folder / "nothing.svg").exists())
         found = json.loads(self.call("discover", "visual-sudoku", "--states", "64", "--json").stdout)
         self.assertEqual(found["found"], "tables")
         self.assertEqual({len(variables) for variables in found["tables"]}, {2})
-        self.assertIn("no memory of up to 64 states", found["reason"])
-        self.refused(2, "neither a task nor a run", "discover", "nonsense")
+        self.assertRegex(found["reason"], r"\b64\b")
+        self.refused(2, "nonsense", "discover", "nonsense")
         self.refused(2, "--seconds", "discover", "parity", "--seconds", "soon")
         self.refused(2, "--states", "discover", "parity", "--states", "0")
-        self.refused(2, "did you mean task.digits", "discover", "mnist-add", "--set", "task.digit=3")
+        self.refused(2, r"task\.digits\b", "discover", "mnist-add", "--set", "task.digit=3")
 
     def test_weights_are_read_by_python(self):
         script = HERE / "safetensors_python.py"
@@ -200,19 +200,19 @@ class CommandLine(ProgramTest):
         (self.folder / "twice" / "seed-6" / "result.json").unlink()
         again = self.call("repeat", "mnist-add", *TINY, "--runs", "3", "--seed", "5", "--out", self.folder / "twice", "--json")
         self.assertEqual(again.returncode, 0, again.stderr)
-        self.assertIn("seed=5: finished before", again.stderr)
-        self.assertIn("going on after", again.stderr)
+        self.assertIn("seed=5: ", again.stderr)
+        self.assertRegex(again.stderr, r"\b\d+\.\d s\b")
         self.assertEqual(json.loads(again.stdout)["symbolic"]["runs"][:2], told["symbolic"]["runs"])
-        self.refused(1, "other options", "repeat", "mnist-add", *TINY, "--set", "train.epochs=1", "--seed", "5", "--out",
+        self.refused(1, "seed-5: .*--out", "repeat", "mnist-add", *TINY, "--set", "train.epochs=1", "--seed", "5", "--out",
                      self.folder / "twice")
         varied = self.call("repeat", "mnist-add", *TINY, "--vary", "task.digits=1..2", "--out", self.folder / "sizes", "--json")
         self.assertEqual(json.loads(varied.stdout)["values"], [1, 2])
         # A mistake in a later run shows before the first is trained.
-        self.refused(2, "must be a square", "repeat", "visual-sudoku", "--vary", "task.size=4..5", "--out", self.folder / "no")
+        self.refused(2, r"\b5\b.*4, 9, 16", "repeat", "visual-sudoku", "--vary", "task.size=4..5", "--out", self.folder / "no")
         self.assertFalse((self.folder / "no").exists())
         self.refused(2, "NAME=FIRST..LAST", "repeat", "mnist-add", "--vary", "seed")
-        self.refused(2, "more than 10000 runs", "repeat", "mnist-add", "--vary", "seed=1..20000")
-        self.refused(2, "there is no option task.nothing", "repeat", "mnist-add", "--vary", "task.nothing=1..2", "--out", self.folder / "no")
+        self.refused(2, r"\b10000\b", "repeat", "mnist-add", "--vary", "seed=1..20000")
+        self.refused(2, r"task\.nothing\b", "repeat", "mnist-add", "--vary", "task.nothing=1..2", "--out", self.folder / "no")
 
     def test_same_seed_same_weights(self):
         for name in ("one", "two"):
@@ -222,22 +222,22 @@ class CommandLine(ProgramTest):
         self.assertNotEqual(one.read_bytes(), (self.run_directory / "model/weights.safetensors").read_bytes())
 
     def test_misuse_is_exit_2_and_one_line(self):
-        self.refused(2, "there is no task nonsense; there are cnf, formula, grid-path, light-curtain, mnist-add, parity", "train", "nonsense")
-        self.refused(2, "no preset nonsense", "train", "mnist-add", "--preset", "nonsense")
-        self.refused(2, "did you mean task.digits", "train", "mnist-add", "--set", "task.digit=3")
-        self.refused(2, "out of range", "train", "mnist-add", "--set", "task.digits=0")
-        self.refused(2, "not a whole number", "train", "mnist-add", "--set", "task.digits=three")
-        self.refused(2, "name=value", "train", "mnist-add", "--set", "task.digits")
-        self.refused(2, "needs a task", "train")
-        self.refused(2, "as it was configured", "train", "mnist-add", "--resume", self.run_directory)
-        self.refused(2, "either --index I", "predict", self.run_directory)
-        self.refused(2, "0 to 19", "predict", self.run_directory, "--index", "20")
-        self.refused(2, "no such directory", "eval", "nowhere")
-        self.refused(2, "the validation split is empty", "eval", self.run_directory, "--split", "validation")
+        self.refused(2, "nonsense.*cnf, formula, grid-path, light-curtain, mnist-add, parity", "train", "nonsense")
+        self.refused(2, "nonsense", "train", "mnist-add", "--preset", "nonsense")
+        self.refused(2, r"task\.digits\b", "train", "mnist-add", "--set", "task.digit=3")
+        self.refused(2, r"task\.digits\b.*\b0\b", "train", "mnist-add", "--set", "task.digits=0")
+        self.refused(2, r"task\.digits\b.*three", "train", "mnist-add", "--set", "task.digits=three")
+        self.refused(2, r"task\.digits\b", "train", "mnist-add", "--set", "task.digits")
+        self.refused(2, "task", "train")
+        self.refused(2, "--resume", "train", "mnist-add", "--resume", self.run_directory)
+        self.refused(2, "--index.*--input", "predict", self.run_directory)
+        self.refused(2, r"\b19\b", "predict", self.run_directory, "--index", "20")
+        self.refused(2, "nowhere", "eval", "nowhere")
+        self.refused(2, "validation", "eval", self.run_directory, "--split", "validation")
         self.refused(2, "nonsense", "eval", self.run_directory, "--split", "nonsense")
-        self.refused(2, "no run here", "train", "--resume", "nowhere")
-        self.refused(2, "no part nonsense", "bench", "nonsense")
-        self.refused(2, "not a choice", "train", "mnist-add", "--set", "preset=paper")
+        self.refused(2, "nowhere", "train", "--resume", "nowhere")
+        self.refused(2, "nonsense", "bench", "nonsense")
+        self.refused(2, "preset", "train", "mnist-add", "--set", "preset=paper")
         self.refused(2, "--nonsense", "tasks", "--nonsense")
         self.refused(2, "subcommand", )
 
@@ -268,7 +268,7 @@ class CommandLine(ProgramTest):
         images = [int(image) for image in rows[1].split(",")[1].split()]
         digits = [image * 7 % 10 for image in images]
         self.assertEqual(int(rows[1].split(",")[0]), 10 * (digits[0] + digits[2]) + digits[1] + digits[3])
-        self.refused(1, "not an empty directory", "data", "mnist-add", "--out", self.data)
+        self.refused(1, str(self.data), "data", "mnist-add", "--out", self.data)
 
     def test_flow_shows_and_draws_how_probability_flows(self):
         formula = self.folder / "a_or_b.cnf"
@@ -288,17 +288,17 @@ class CommandLine(ProgramTest):
         self.assertLess(told["largest_difference"], 0.01)
         text = self.call("flow", formula, "--belief", "0.5", "--names", "rain", "sprinkler").stdout
         self.assertRegex(text, r"y=1, rain, ¬sprinkler +end +0\.250000")
-        self.refused(2, "one for each", "flow", formula, "--belief", "0.1", "0.2", "0.3")
-        self.refused(2, "1 names for 2", "flow", formula, "--names", "rain")
+        self.refused(2, r"--belief.*\b3\b", "flow", formula, "--belief", "0.1", "0.2", "0.3")
+        self.refused(2, r"\b1\b.*\b2\b", "flow", formula, "--names", "rain")
         self.refused(2, "--belief", "flow", formula, "--belief", "1.5")
-        self.refused(2, "not a formula", "flow", self.run_directory)
+        self.refused(2, str(self.run_directory), "flow", self.run_directory)
         self.refused(1, "nowhere.cnf", "flow", "nowhere.cnf")
         large = self.folder / "large.cnf"
         large.write_text("p cnf 7 1\n1 2 3 4 5 6 7 0\n")
-        self.refused(2, "7 variables; flows are shown of up to 6", "flow", large)
+        self.refused(2, r"\b7\b.*\b6\b", "flow", large)
         several = self.folder / "six.cnf"
         several.write_text("p cnf 6 1\n1 2 3 4 5 6 0\n")
-        self.refused(2, "cannot be drawn", "flow", several, "--view", "assignments", "--svg", "six.svg")
+        self.refused(2, r"\b255\b.*\b72\b", "flow", several, "--view", "assignments", "--svg", "six.svg")
         self.assertFalse((self.folder / "six.svg").exists())
 
     def test_bench_times_a_part(self):

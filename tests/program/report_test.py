@@ -259,9 +259,9 @@ class Report(ProgramTest):
         self.check_no_place(page, "my rules")
 
     def test_misuse_is_one_line(self):
-        self.refused(2, "neither a run", "report", self.folder / "digits")
-        self.refused(2, "RUN is required", "report")
-        self.refused(1, "cannot write", "report", self.run_directory, "--out", self.folder / "nowhere" / "report.html")
+        self.refused(2, "digits", "report", self.folder / "digits")
+        self.refused(2, "RUN", "report")
+        self.refused(1, "report.html", "report", self.run_directory, "--out", self.folder / "nowhere" / "report.html")
         damaged = self.folder / "damaged"
         shutil.copytree(self.run_directory, damaged)
         (damaged / "result.json").write_text("{")
