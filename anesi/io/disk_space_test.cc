@@ -5,15 +5,17 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "anesi/testing/message_of.h"
+
 namespace anesi {
 namespace {
 
 TEST(MissingSpace, SaysHowMuchAFullDiskLacks) {
   const auto here = std::filesystem::temp_directory_path();
   const auto said = missing_space(here, std::uint64_t{1} << 62, ENOSPC);
-  EXPECT_EQ(said.rfind("; it takes 4,611,686,018,427,387,904 bytes, ", 0), 0U) << said;
-  EXPECT_NE(said.find(" are missing"), std::string::npos) << said;
-  EXPECT_EQ(missing_space(here, 5000, EDQUOT), "; it takes 5,000 bytes");
+  EXPECT_TRUE(said.starts_with("; ")) << said;
+  EXPECT_TRUE(toys::names(said, {"4,611,686,018,427,387,904"}));
+  EXPECT_TRUE(toys::names(missing_space(here, 5000, EDQUOT), {"5,000"}));
 }
 
 TEST(MissingSpace, SaysNothingOfOtherFailures) {

@@ -7,9 +7,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "anesi/io/files.h"
@@ -26,9 +29,11 @@ namespace fs = std::filesystem;
 
 class InputFiles : public testing::Test {
  protected:
-  std::string refusal(const fs::path& path, std::uint64_t limit = kLargestText) {
+  testing::AssertionResult refuses(const fs::path& path, const std::vector<std::string_view>& things = {},
+                                   std::uint64_t limit = kLargestText) {
     const auto message = toys::message_of([&] { read_file(path, limit); });
-    return message.starts_with(path.string() + ": ") ? message.substr(path.string().size() + 2) : message;
+    if (!message.starts_with(path.string() + ": ")) return testing::AssertionFailure() << message;
+    return toys::names(message.substr(path.string().size()), things);
   }
   fs::path make_fifo() {
     const auto path = directory_.path() / "fifo";
@@ -56,31 +61,29 @@ TEST_F(InputFiles, EndWhereTheyEnded) {
   const auto beyond = [&](std::uint64_t position, std::uint64_t count) {
     return toys::message_of([&] { file.take(position, count); });
   };
-  const auto message = path_.string() + ": cannot read all of it; the file is cut short";
-  EXPECT_EQ(beyond(0, 7), message);
-  EXPECT_EQ(beyond(7, 0), message);
-  EXPECT_EQ(beyond(1, UINT64_MAX), message);
+  EXPECT_TRUE(toys::names(beyond(0, 7), {path_.string()}));
+  EXPECT_TRUE(toys::names(beyond(7, 0), {path_.string()}));
+  EXPECT_TRUE(toys::names(beyond(1, UINT64_MAX), {path_.string()}));
   fs::resize_file(path_, 3);  // by somebody else
-  EXPECT_EQ(beyond(0, 6), message);
+  EXPECT_TRUE(toys::names(beyond(0, 6), {path_.string()}));
   EXPECT_EQ(file.take(0, 3), "abc");
 }
 
 TEST_F(InputFiles, OfTooManyBytesAreRefusedBeforeTheyAreRead) {
   write_file_atomically(path_, "abcdef");
-  EXPECT_EQ(refusal(path_, 5), "6 bytes; files of at most 5 are read");
+  EXPECT_TRUE(refuses(path_, {"6", "5"}, 5));
   fs::resize_file(path_, std::uintmax_t{1} << 41);  // takes no room on the disk
-  EXPECT_EQ(refusal(path_), "2,199,023,255,552 bytes; files of at most 67,108,864 are read");
+  EXPECT_TRUE(refuses(path_, {"2,199,023,255,552", "67,108,864"}));
   // No kind of file is larger than the memory that it would have to fit into.
-  EXPECT_TRUE(refusal(path_, UINT64_MAX).starts_with("2,199,023,255,552 bytes; files of at most "));
+  EXPECT_TRUE(refuses(path_, {"2,199,023,255,552"}, UINT64_MAX));
 }
 
 TEST_F(InputFiles, AreRegularFiles) {
-  EXPECT_EQ(refusal(directory_.path() / "nowhere"), "cannot read: No such file or directory");
-  const std::string irregular = "cannot read: it is no regular file";
-  EXPECT_EQ(refusal(directory_.path()), irregular);
-  EXPECT_EQ(refusal("/dev/zero"), irregular);
-  EXPECT_EQ(refusal("/dev/null"), irregular);
-  EXPECT_EQ(refusal(make_fifo()), irregular);
+  EXPECT_TRUE(refuses(directory_.path() / "nowhere", {std::strerror(ENOENT)}));
+  EXPECT_TRUE(refuses(directory_.path()));
+  EXPECT_TRUE(refuses("/dev/zero"));
+  EXPECT_TRUE(refuses("/dev/null"));
+  EXPECT_TRUE(refuses(make_fifo()));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const auto socket_path = (directory_.path() / "socket").string();
@@ -88,7 +91,7 @@ TEST_F(InputFiles, AreRegularFiles) {
   std::copy(socket_path.begin(), socket_path.end(), address.sun_path);
   const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
   ASSERT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
-  EXPECT_EQ(refusal(socket_path), irregular);
+  EXPECT_TRUE(refuses(socket_path));
   ::close(socket);
   fs::create_symlink("file", directory_.path() / "link");
   write_file_atomically(path_, "abc");
@@ -105,9 +108,8 @@ TEST_F(InputFiles, AreWhatReadersOpen) {
       [](const fs::path& path) { read_safetensors(path); }, [](const fs::path& path) { read_safetensors_shapes(path); },
       [](const fs::path& path) { sha256_of_file(path); }};
   for (const auto& read : readers) {
-    EXPECT_EQ(toys::message_of([&] { read(fifo); }), fifo.string() + ": cannot read: it is no regular file");
-    EXPECT_NE(toys::message_of([&] { read(path_); }).find("2,199,023,255,552 bytes; files of at most "),
-              std::string::npos);
+    EXPECT_TRUE(toys::names(toys::message_of([&] { read(fifo); }), {fifo.string()}));
+    EXPECT_TRUE(toys::names(toys::message_of([&] { read(path_); }), {"2,199,023,255,552"}));
   }
 }
 

@@ -13,6 +13,7 @@
 #include "anesi/core/error.h"
 #include "anesi/io/files.h"
 #include "anesi/io/input_file.h"
+#include "anesi/testing/message_of.h"
 #include "anesi/testing/random.h"
 
 namespace anesi {
@@ -113,58 +114,49 @@ TEST_F(Safetensors, WritesOnlyWhatTheFormatHolds) {
 }
 
 TEST_F(Safetensors, SaysWhenTheFileIsNotOne) {
-  EXPECT_EQ(error_of_file("abc"), "the file has 3 bytes, less than a safetensors header; it is cut short");
-  EXPECT_EQ(error_of_file(std::string("\x10\0\0\0\0\0\0\0{}", 10)),
-            "a header of 16 bytes in a file of 10; it is cut short or not a safetensors file");
-  EXPECT_NE(error_of_file(std::string(16, '\xff')).find("a header of 18,446,744,073,709,551,615 bytes"),
-            std::string::npos);
-  EXPECT_EQ(error_of(R"({"a":)", ""), "its header is not JSON (at byte 6); the file is damaged");
-  EXPECT_EQ(error_of("[1]", ""), "its header is not a JSON object; this is not a safetensors file");
+  EXPECT_TRUE(toys::names(error_of_file("abc"), {"3"}));
+  EXPECT_TRUE(toys::names(error_of_file(std::string("\x10\0\0\0\0\0\0\0{}", 10)), {"16", "10"}));
+  EXPECT_TRUE(toys::names(error_of_file(std::string(16, '\xff')), {"18,446,744,073,709,551,615"}));
+  EXPECT_TRUE(toys::names(error_of(R"({"a":)", ""), {"6"}));
+  EXPECT_TRUE(toys::names(error_of("[1]", ""), {"JSON"}));
   EXPECT_EQ(error_of("{}  ", ""), "no error");
-  EXPECT_EQ(error_of("{}", "xx"), "2 bytes at the end belong to no tensor; the file is too long or its header damaged");
-  EXPECT_EQ(error_of(R"({"__metadata__":3})", ""), "its metadata is not an object of strings");
-  EXPECT_EQ(error_of(R"({"__metadata__":{"k":3}})", ""), "metadata \"k\" is not a string");
-  EXPECT_EQ(error_of(std::string(1'000'000, '['), "").substr(0, 22), "its header is not JSON");
+  EXPECT_TRUE(toys::names(error_of("{}", "xx"), {"2"}));
+  EXPECT_TRUE(toys::names(error_of(R"({"__metadata__":3})", ""), {"metadata"}));
+  EXPECT_TRUE(toys::names(error_of(R"({"__metadata__":{"k":3}})", ""), {"metadata", "\"k\""}));
+  EXPECT_TRUE(toys::names(error_of(std::string(1'000'000, '['), ""), {"JSON"}));
 }
 
 TEST_F(Safetensors, SaysWhatIsWrongWithATensor) {
   const auto wrong = [&](const std::string& entry) { return error_of("{\"t\":" + entry + "}", "12345678"); };
   EXPECT_EQ(wrong(R"({"dtype":"F32","shape":[2],"data_offsets":[0,8]})"), "no error");
-  EXPECT_EQ(wrong("3"), "tensor \"t\": its header is not an object");
-  EXPECT_EQ(wrong("{}"), "tensor \"t\": its header has no dtype");
-  EXPECT_EQ(wrong(R"({"dtype":"F32"})"), "tensor \"t\": its header has no shape");
-  EXPECT_EQ(wrong(R"({"dtype":"F32","shape":[2]})"), "tensor \"t\": its header has no data_offsets");
-  EXPECT_EQ(wrong(R"({"dtype":"F7","shape":[2],"data_offsets":[0,8]})"),
-            "tensor \"t\": dtype \"F7\" is not one that can be read here");
+  EXPECT_TRUE(toys::names(wrong("3"), {"\"t\""}));
+  EXPECT_TRUE(toys::names(wrong("{}"), {"\"t\"", "dtype"}));
+  EXPECT_TRUE(toys::names(wrong(R"({"dtype":"F32"})"), {"\"t\"", "shape"}));
+  EXPECT_TRUE(toys::names(wrong(R"({"dtype":"F32","shape":[2]})"), {"\"t\"", "data_offsets"}));
+  EXPECT_TRUE(toys::names(wrong(R"({"dtype":"F7","shape":[2],"data_offsets":[0,8]})"), {"\"t\"", "dtype", "F7"}));
   for (const char* size : {"-2", "2.0", "\"2\"", "null", "9223372036854775808", "99999999999999999999999"}) {
-    EXPECT_EQ(wrong(std::string(R"({"dtype":"F32","shape":[)") + size + R"(],"data_offsets":[0,8]})"),
-              "tensor \"t\": its shape holds something other than a whole number below 2^63");
+    EXPECT_TRUE(toys::names(wrong(std::string(R"({"dtype":"F32","shape":[)") + size + R"(],"data_offsets":[0,8]})"),
+                            {"\"t\"", "shape"}));
   }
   for (const char* shape : {"4611686018427387904,2", "4611686018427387904,4611686018427387904,0"}) {
-    EXPECT_EQ(wrong(std::string(R"({"dtype":"F32","shape":[)") + shape + R"(],"data_offsets":[0,8]})"),
-              "tensor \"t\": its shape is larger than any file holds; the header is damaged");
+    EXPECT_TRUE(toys::names(wrong(std::string(R"({"dtype":"F32","shape":[)") + shape + R"(],"data_offsets":[0,8]})"),
+                            {"\"t\"", "shape"}));
   }
-  EXPECT_EQ(wrong(R"({"dtype":"F32","shape":[3],"data_offsets":[0,8]})"),
-            "tensor \"t\": its shape takes 12 bytes, its data_offsets give 8; the header is damaged");
-  EXPECT_EQ(wrong(R"({"dtype":"F32","shape":[2],"data_offsets":[8,0]})"),
-            "tensor \"t\": its data_offsets are not a begin and an end");
-  EXPECT_EQ(wrong(R"({"dtype":"F32","shape":[2],"data_offsets":[8]})"),
-            "tensor \"t\": its data_offsets are not a begin and an end");
-  EXPECT_EQ(wrong(R"({"dtype":"F32","shape":[2],"data_offsets":[4,12]})"),
-            "tensor \"t\": its data ends at byte 12 of 8; the file is cut short or damaged");
-  EXPECT_EQ(wrong(R"({"dtype":"F32","shape":[1],"data_offsets":[4,8]})"),
-            "tensor \"t\": its data begins at byte 4, with a gap after that of the tensor before, which ends at 0");
-  EXPECT_EQ(wrong(R"({"dtype":"F32","shape":[1],"data_offsets":[0,4]})"),
-            "4 bytes at the end belong to no tensor; the file is too long or its header damaged");
-  EXPECT_EQ(wrong(R"({"dtype":"BOOL","shape":[8],"data_offsets":[0,8]})"),
-            "tensor \"t\": it is BOOL but holds bytes other than 0 and 1; the file is damaged");
+  EXPECT_TRUE(toys::names(wrong(R"({"dtype":"F32","shape":[3],"data_offsets":[0,8]})"),
+                          {"\"t\"", "shape", "data_offsets", "12", "8"}));
+  EXPECT_TRUE(toys::names(wrong(R"({"dtype":"F32","shape":[2],"data_offsets":[8,0]})"), {"\"t\"", "data_offsets"}));
+  EXPECT_TRUE(toys::names(wrong(R"({"dtype":"F32","shape":[2],"data_offsets":[8]})"), {"\"t\"", "data_offsets"}));
+  EXPECT_TRUE(toys::names(wrong(R"({"dtype":"F32","shape":[2],"data_offsets":[4,12]})"), {"\"t\"", "12", "8"}));
+  EXPECT_TRUE(toys::names(wrong(R"({"dtype":"F32","shape":[1],"data_offsets":[4,8]})"), {"\"t\"", "4", "0"}));
+  EXPECT_TRUE(toys::names(wrong(R"({"dtype":"F32","shape":[1],"data_offsets":[0,4]})"), {"4"}));
+  EXPECT_TRUE(toys::names(wrong(R"({"dtype":"BOOL","shape":[8],"data_offsets":[0,8]})"), {"\"t\"", "BOOL", "0", "1"}));
 }
 
 TEST_F(Safetensors, SaysWhenTensorsOverlap) {
-  EXPECT_EQ(error_of(R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},)"
-                     R"("b":{"dtype":"U8","shape":[2],"data_offsets":[2,4]}})",
-                     "1234"),
-            "tensor \"b\": its data begins at byte 2, inside that of the tensor before, which ends at 3");
+  EXPECT_TRUE(toys::names(error_of(R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},)"
+                                   R"("b":{"dtype":"U8","shape":[2],"data_offsets":[2,4]}})",
+                                   "1234"),
+                          {"\"b\"", "2", "3"}));
 }
 
 // Damage of any kind either goes unseen (a changed number) or is an Error; a sanitizer build also sees stray reads.
