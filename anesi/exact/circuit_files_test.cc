@@ -16,6 +16,8 @@
 #include <map>
 #include <random>
 #include <set>
+#include <string_view>
+#include <vector>
 
 #include "anesi/io/files.h"
 #include "anesi/testing/damage.h"
@@ -389,128 +391,116 @@ TEST(CircuitFiles, ReadsWhatOtherProgramsWrite) {
 }
 
 TEST(CircuitFiles, SayWhatIsWrongAndWhere) {
-  const std::string cut = "; the file is cut short";
-  const std::string twice =
-      " are true at once, so their models would be counted twice; the circuit is not deterministic";
-  const std::pair<std::string, std::string> wrong[] = {
-      {"", "file:1: the file is empty"},
-      {"\nhello\n", "file:2: a circuit should begin with 'nnf' (c2d) or one of o, a, t, f (D4), not 'hello'"},
-      {"nnf 1 0\nL 1\n", "file:1: the line ends where the number of variables should be"},
-      {"nnf 0 0 1\n", "file:1: the number of nodes should be from 1 to 10000000, not '0'"},
-      {"nnf 99999999 0 1\n", "file:1: the number of nodes should be from 1 to 10000000, not '99999999'"},
-      {"nnf 1 999999999 1\n", "file:1: the number of edges should be from 0 to 100000000, not '999999999'"},
-      {"nnf 1 0 0\nA 0\n", "file:1: the number of variables should be from 1 to 1000000, not '0'"},
-      {"nnf 1 0 1000001\nL 1\n", "file:1: the number of variables should be from 1 to 1000000, not '1000001'"},
-      {"nnf 2 0 1\nL 1\n", "file:2: the header says 2 nodes, there are 1" + cut},
-      {"nnf 1 0 1\nL 1\nL 1\n", "file:3: more nodes than the header's 1"},
-      {"nnf 2 2 1\nL 1\nA 1 0\n", "file:3: the header says 2 edges, there are 1"},
-      {"nnf 1 0 1\nL 2\n", "file:2: a literal should be from -1 to 1, not '2'"},
-      {"nnf 1 0 1\nL 0\n", "file:2: there is no literal 0"},
-      {"nnf 1 0 1\nL 1 1\n", "file:2: the line should end before '1'"},
-      {"nnf 1 0 1\nL\n", "file:2: the line ends where a literal should be"},
-      {"nnf 1 0 1\nB 1\n", "file:2: a node should begin with L, A or O, not 'B'"},
-      {"nnf 1 1 1\nA 1 0\n", "file:2: a node that has parts before there are any"},
-      {"nnf 2 1 1\nL 1\nA 1 1\n", "file:3: a part (nodes before this one) should be from 0 to 0, not '1'"},
-      {"nnf 2 1 1\nL 1\nA 1 -1\n", "file:3: a part (nodes before this one) should be from 0 to 0, not '-1'"},
-      {"nnf 2 2 1\nL 1\nA 2 0\n", "file:3: the line ends where a part (nodes before this one) should be"},
-      {"nnf 2 1 1\nL 1\nO 2 1 0\n", "file:3: the variable that is decided should be from 0 to 1, not '2'"},
-      {"nnf 3 2 1\nL 1\nL -1\nA 2 0 1\n", "file:4: circuit: two parts of a product share variable 1"},
-      {"nnf 3 2 1\nL 1\nA 0\nO 0 2 0 1\n",
-       "file:4: circuit: a sum of something that is always true and something else"},
-      {"nnf 3 2 2\nL 1\nL 2\nO 0 2 0 1\n", "file: two parts of a sum over variables 1, 2" + twice},
-      {"nnf 2 2 2\nL 1\nO 0 2 0 0\n", "file: two parts of a sum over variable 1" + twice},
-      {"o 2 0\nt 1 0 0\n", "file:2: the line should end before '0'"},
-      {"o 1\n", "file:1: the line ends where the 0 that ends a node should be"},
-      {"o 1 0\no 1 0\n", "file:2: node 1 is declared twice"},
-      {"o 0 0\n", "file:1: a node should be from 1 to 2147483647, not '0'"},
-      {"o 1 0\n1 2 1 0\n", "file:2: there is no node 2"},
-      {"t 1 0\n2 1 1 0\n", "file:2: there is no node 2"},
-      {"o 2 0\nt 3 0\n2 3 1 0\n", "file:3: there is no node 1, the root"},
-      {"t 1 0\n", "file:1: no variable is named; say how many there are"},
-      {"t 1 0\nt 2 0\n1 2 3 0\n", "file:3: node 1 is true or false and has no parts"},
-      {"o 1 0\nt 2 0\n1 2 3\n", "file:3: the line ends where a literal should be"},
-      {"o 1 0\nt 2 0\n1 2 1000001 0\n", "file:3: a literal should be from -1000000 to 1000000, not '1000001'"},
-      {"o 1 0\nt 2 0\nx 2 0\n", "file:3: a line's first word (o, a, t, f or a node) should be a number, not 'x'"},
-      {"o 1 0\no 2 0\na 3 0\nt 4 0\n1 2 1 0\n2 3 0\n3 2 0\n3 4 0\n", "file:2: this node is a part of itself"},
-      {"o 1 0\nt 2 0\n1 1 1 0\n1 2 0\n", "file:1: this node is a part of itself"},
-      {"a 1 0\nt 2 0\n1 2 1 0\n1 2 -1 0\n", "file:1: circuit: two parts of a product share variable 1"},
-      {"o 1 0\nt 2 0\n1 2 1 1 0\n", "file:3: circuit: two parts of a product share variable 1"},
-      {"o 1 0\nt 2 0\n1 2 1 0\n1 2 2 0\n", "file: two parts of a sum over variables 1, 2" + twice},
+  const std::pair<std::string, std::vector<std::string_view>> wrong[] = {
+      {"", {"file:1"}},
+      {"\nhello\n", {"file:2", "'nnf'", "(c2d)", "(D4)", "'hello'"}},
+      {"nnf 1 0\nL 1\n", {"file:1"}},
+      {"nnf 0 0 1\n", {"file:1", "1", "10000000", "'0'"}},
+      {"nnf 99999999 0 1\n", {"file:1", "1", "10000000", "'99999999'"}},
+      {"nnf 1 999999999 1\n", {"file:1", "0", "100000000", "'999999999'"}},
+      {"nnf 1 0 0\nA 0\n", {"file:1", "1", "1000000", "'0'"}},
+      {"nnf 1 0 1000001\nL 1\n", {"file:1", "1", "1000000", "'1000001'"}},
+      {"nnf 2 0 1\nL 1\n", {"file:2", "2", "1"}},
+      {"nnf 1 0 1\nL 1\nL 1\n", {"file:3", "1"}},
+      {"nnf 2 2 1\nL 1\nA 1 0\n", {"file:3", "2", "1"}},
+      {"nnf 1 0 1\nL 2\n", {"file:2", "-1", "1", "'2'"}},
+      {"nnf 1 0 1\nL 0\n", {"file:2", "literal 0"}},
+      {"nnf 1 0 1\nL 1 1\n", {"file:2", "'1'"}},
+      {"nnf 1 0 1\nL\n", {"file:2"}},
+      {"nnf 1 0 1\nB 1\n", {"file:2", "'B'"}},
+      {"nnf 1 1 1\nA 1 0\n", {"file:2"}},
+      {"nnf 2 1 1\nL 1\nA 1 1\n", {"file:3", "0", "'1'"}},
+      {"nnf 2 1 1\nL 1\nA 1 -1\n", {"file:3", "0", "'-1'"}},
+      {"nnf 2 2 1\nL 1\nA 2 0\n", {"file:3"}},
+      {"nnf 2 1 1\nL 1\nO 2 1 0\n", {"file:3", "0", "1", "'2'"}},
+      {"nnf 3 2 1\nL 1\nL -1\nA 2 0 1\n", {"file:4", "variable 1"}},
+      {"nnf 3 2 1\nL 1\nA 0\nO 0 2 0 1\n", {"file:4"}},
+      {"nnf 3 2 2\nL 1\nL 2\nO 0 2 0 1\n", {"file", "1", "2"}},
+      {"nnf 2 2 2\nL 1\nO 0 2 0 0\n", {"file", "variable 1"}},
+      {"o 2 0\nt 1 0 0\n", {"file:2", "'0'"}},
+      {"o 1\n", {"file:1", "0"}},
+      {"o 1 0\no 1 0\n", {"file:2", "node 1"}},
+      {"o 0 0\n", {"file:1", "1", "2147483647", "'0'"}},
+      {"o 1 0\n1 2 1 0\n", {"file:2", "node 2"}},
+      {"t 1 0\n2 1 1 0\n", {"file:2", "node 2"}},
+      {"o 2 0\nt 3 0\n2 3 1 0\n", {"file:3", "node 1"}},
+      {"t 1 0\n", {"file:1"}},
+      {"t 1 0\nt 2 0\n1 2 3 0\n", {"file:3", "node 1"}},
+      {"o 1 0\nt 2 0\n1 2 3\n", {"file:3"}},
+      {"o 1 0\nt 2 0\n1 2 1000001 0\n", {"file:3", "-1000000", "1000000", "'1000001'"}},
+      {"o 1 0\nt 2 0\nx 2 0\n", {"file:3", "'x'"}},
+      {"o 1 0\no 2 0\na 3 0\nt 4 0\n1 2 1 0\n2 3 0\n3 2 0\n3 4 0\n", {"file"}},  // at any node of the cycle
+      {"o 1 0\nt 2 0\n1 1 1 0\n1 2 0\n", {"file:1"}},
+      {"a 1 0\nt 2 0\n1 2 1 0\n1 2 -1 0\n", {"file:1", "variable 1"}},
+      {"o 1 0\nt 2 0\n1 2 1 1 0\n", {"file:3", "variable 1"}},
+      {"o 1 0\nt 2 0\n1 2 1 0\n1 2 2 0\n", {"file", "1", "2"}},
   };
-  for (const auto& [text, message] : wrong) {
-    // A walk into a cycle may end at any of its nodes.
-    auto found = toys::message_of([&] { parse_nnf(text, "file"); });
-    if (found == "file:3: this node is a part of itself") found = "file:2: this node is a part of itself";
-    EXPECT_EQ(found, message) << text;
+  for (const auto& [text, things] : wrong) {
+    EXPECT_TRUE(toys::names(toys::message_of([&] { parse_nnf(text, "file"); }), things)) << text;
   }
-  EXPECT_EQ(toys::message_of([] { parse_nnf("nnf 1 0 3\nA 0\n", "file", 2); }),
-            "file:1: 3 variables where there should be 2");
-  EXPECT_EQ(toys::message_of([] { parse_nnf("o 1 0\nt 2 0\n1 2 3 0\n", "file", 2); }),
-            "file:3: a literal should be from -2 to 2, not '3'");
-  EXPECT_EQ(toys::message_of([] { parse_nnf("t 1 0\n", "file", -1); }),
-            "file: circuits of at most 1000000 variables are read, not -1");
+  EXPECT_TRUE(toys::names(toys::message_of([] { parse_nnf("nnf 1 0 3\nA 0\n", "file", 2); }), {"file:1", "3", "2"}));
+  EXPECT_TRUE(toys::names(toys::message_of([] { parse_nnf("o 1 0\nt 2 0\n1 2 3 0\n", "file", 2); }),
+                          {"file:3", "-2", "2", "'3'"}));
+  EXPECT_TRUE(toys::names(toys::message_of([] { parse_nnf("t 1 0\n", "file", -1); }), {"file", "1000000", "-1"}));
 }
 
 TEST(CircuitFiles, SayWhatIsWrongWithAnSdd) {
-  const std::string cut = "; the file is cut short";
-  const std::pair<std::string, std::string> wrong_trees[] = {
-      {"", "vtree:1: there is no header 'vtree NODES'"},
-      {"sdd 3\n", "vtree:1: there is no header 'vtree NODES'"},
-      {"vtree 0\n", "vtree:1: the number of nodes should be from 1 to 1999999, not '0'"},
-      {"vtree 3\nL 0 1\nL 2 2\n", "vtree:3: the header says 3 nodes, there are 2" + cut},
-      {"vtree 1\nL 0 1\nL 2 2\n", "vtree:3: more nodes than the header's 1"},
-      {"vtree 1\nX 0 1\n", "vtree:2: a node should begin with L or I, not 'X'"},
-      {"vtree 2\nL 0 1\nL 0 2\n", "vtree:3: node 0 is declared twice"},
-      {"vtree 2\nL 0 1\nL 2 1\n", "vtree:3: variable 1 comes twice"},
-      {"vtree 1\nL 0 0\n", "vtree:2: a variable should be from 1 to 1000000, not '0'"},
-      {"vtree 1\nL 0 2\n", "vtree:2: there is a variable 2, but there are 1"},
-      {"vtree 2\nL 0 1\nI 1 0 2\n", "vtree:3: node 2 is not declared before"},
-      {"vtree 2\nL 0 1\nI 1 0 0\n", "vtree:3: node 0 is a part of two nodes"},
-      {"vtree 1\nI 1 1 1\n", "vtree:2: node 1 is not declared before"},
-      {"vtree 2\nL 0 1\nL 2 2\n", "vtree:3: the last node should be the root of one tree; there are 2"},
+  const std::pair<std::string, std::vector<std::string_view>> wrong_trees[] = {
+      {"", {"vtree:1", "'vtree NODES'"}},
+      {"sdd 3\n", {"vtree:1", "'vtree NODES'"}},
+      {"vtree 0\n", {"vtree:1", "1", "1999999", "'0'"}},
+      {"vtree 3\nL 0 1\nL 2 2\n", {"vtree:3", "3", "2"}},
+      {"vtree 1\nL 0 1\nL 2 2\n", {"vtree:3", "1"}},
+      {"vtree 1\nX 0 1\n", {"vtree:2", "'X'"}},
+      {"vtree 2\nL 0 1\nL 0 2\n", {"vtree:3", "node 0"}},
+      {"vtree 2\nL 0 1\nL 2 1\n", {"vtree:3", "variable 1"}},
+      {"vtree 1\nL 0 0\n", {"vtree:2", "1", "1000000", "'0'"}},
+      {"vtree 1\nL 0 2\n", {"vtree:2", "variable 2", "1"}},
+      {"vtree 2\nL 0 1\nI 1 0 2\n", {"vtree:3", "node 2"}},
+      {"vtree 2\nL 0 1\nI 1 0 0\n", {"vtree:3", "node 0"}},
+      {"vtree 1\nI 1 1 1\n", {"vtree:2", "node 1"}},
+      {"vtree 2\nL 0 1\nL 2 2\n", {"vtree:3", "2"}},
   };
-  for (const auto& [text, message] : wrong_trees) {
-    EXPECT_EQ(toys::message_of([&] { parse_sdd("sdd 1\nT 0\n", "sdd", text, "vtree"); }), message) << text;
+  for (const auto& [text, things] : wrong_trees) {
+    EXPECT_TRUE(toys::names(toys::message_of([&] { parse_sdd("sdd 1\nT 0\n", "sdd", text, "vtree"); }), things))
+        << text;
   }
   const std::string vtree = "vtree 5\nL 0 1\nL 2 2\nI 1 0 2\nL 4 3\nI 3 1 4\n";  // ((1 2) 3)
   const std::string literals = "L 1 0 1\nL 2 0 -1\nL 3 2 2\nL 4 2 -2\nL 5 4 3\nT 6\n";
-  const std::pair<std::string, std::string> wrong[] = {
-      {"", "sdd:1: there is no header 'sdd NODES'"},
-      {"vtree 1\n", "sdd:1: there is no header 'sdd NODES'"},
-      {"sdd 10000001\n", "sdd:1: the number of nodes should be from 1 to 10000000, not '10000001'"},
-      {"sdd 2\nT 0\n", "sdd:2: the header says 2 nodes, there are 1" + cut},
-      {"sdd 1\nT 0\nF 1\n", "sdd:3: more nodes than the header's 1"},
-      {"sdd 1\nX 0\n", "sdd:2: a node should begin with F, T, L or D, not 'X'"},
-      {"sdd 2\nT 0\nF 0\n", "sdd:3: node 0 is declared twice"},
-      {"sdd 1\nT 0 1\n", "sdd:2: the line should end before '1'"},
-      {"sdd 1\nT -1\n", "sdd:2: a node should be from 0 to 2147483647, not '-1'"},
-      {"sdd 1\nL 0 9 1\n", "sdd:2: the vtree has no node 9"},
-      {"sdd 1\nL 0 0 2\n", "sdd:2: literal 2 is not of node 0 of the vtree"},
-      {"sdd 1\nL 0 1 1\n", "sdd:2: literal 1 is not of node 1 of the vtree"},
-      {"sdd 1\nL 0 1 0\n", "sdd:2: literal 0 is not of node 1 of the vtree"},
-      {"sdd 1\nL 0 0 4\n", "sdd:2: a literal should be from -3 to 3, not '4'"},
-      {"sdd 7\n" + literals + "D 7 0 1 1 3\n", "sdd:8: node 0 of the vtree is a variable and decides nothing"},
-      {"sdd 7\n" + literals + "D 7 1 0\n", "sdd:8: the number of elements should be from 1 to 100000000, not '0'"},
-      {"sdd 7\n" + literals + "D 7 1 2 1 3\n", "sdd:8: the line ends where a prime should be"},
-      {"sdd 7\n" + literals + "D 7 1 1 1\n", "sdd:8: the line ends where a sub should be"},
-      {"sdd 7\n" + literals + "D 7 1 1 1 3 2\n", "sdd:8: the line should end before '2'"},
-      {"sdd 7\n" + literals + "D 7 1 1 1 8\n", "sdd:8: node 8 is not declared before"},
-      {"sdd 7\n" + literals + "D 7 1 1 1 7\n", "sdd:8: node 7 is not declared before"},
-      {"sdd 7\n" + literals + "D 7 1 1 3 1\n", "sdd:8: prime 3 is over other variables than its side of the vtree"},
-      {"sdd 7\n" + literals + "D 7 1 1 1 5\n", "sdd:8: sub 5 is over other variables than its side of the vtree"},
-      {"sdd 8\n" + literals + "D 7 1 1 1 3\nD 8 1 1 7 3\n",
-       "sdd:9: prime 7 is over other variables than its side of the vtree"},
-      {"sdd 7\n" + literals + "D 7 3 2 1 5 3 5\n",
-       "sdd: two parts of a sum over variables 1, 2, 3 are true at once, so their models would be counted twice; the "
-       "circuit is not deterministic"},
+  const std::pair<std::string, std::vector<std::string_view>> wrong[] = {
+      {"", {"sdd:1", "'sdd NODES'"}},
+      {"vtree 1\n", {"sdd:1", "'sdd NODES'"}},
+      {"sdd 10000001\n", {"sdd:1", "1", "10000000", "'10000001'"}},
+      {"sdd 2\nT 0\n", {"sdd:2", "2", "1"}},
+      {"sdd 1\nT 0\nF 1\n", {"sdd:3", "1"}},
+      {"sdd 1\nX 0\n", {"sdd:2", "'X'"}},
+      {"sdd 2\nT 0\nF 0\n", {"sdd:3", "node 0"}},
+      {"sdd 1\nT 0 1\n", {"sdd:2", "'1'"}},
+      {"sdd 1\nT -1\n", {"sdd:2", "0", "2147483647", "'-1'"}},
+      {"sdd 1\nL 0 9 1\n", {"sdd:2", "node 9"}},
+      {"sdd 1\nL 0 0 2\n", {"sdd:2", "literal 2", "node 0"}},
+      {"sdd 1\nL 0 1 1\n", {"sdd:2", "literal 1", "node 1"}},
+      {"sdd 1\nL 0 1 0\n", {"sdd:2", "literal 0", "node 1"}},
+      {"sdd 1\nL 0 0 4\n", {"sdd:2", "-3", "3", "'4'"}},
+      {"sdd 7\n" + literals + "D 7 0 1 1 3\n", {"sdd:8", "node 0"}},
+      {"sdd 7\n" + literals + "D 7 1 0\n", {"sdd:8", "1", "100000000", "'0'"}},
+      {"sdd 7\n" + literals + "D 7 1 2 1 3\n", {"sdd:8"}},
+      {"sdd 7\n" + literals + "D 7 1 1 1\n", {"sdd:8"}},
+      {"sdd 7\n" + literals + "D 7 1 1 1 3 2\n", {"sdd:8", "'2'"}},
+      {"sdd 7\n" + literals + "D 7 1 1 1 8\n", {"sdd:8", "node 8"}},
+      {"sdd 7\n" + literals + "D 7 1 1 1 7\n", {"sdd:8", "node 7"}},
+      {"sdd 7\n" + literals + "D 7 1 1 3 1\n", {"sdd:8", "3"}},
+      {"sdd 7\n" + literals + "D 7 1 1 1 5\n", {"sdd:8", "5"}},
+      {"sdd 8\n" + literals + "D 7 1 1 1 3\nD 8 1 1 7 3\n", {"sdd:9", "7"}},
+      {"sdd 7\n" + literals + "D 7 3 2 1 5 3 5\n", {"sdd", "1", "2", "3"}},
   };
-  for (const auto& [text, message] : wrong) {
-    EXPECT_EQ(toys::message_of([&] { parse_sdd(text, "sdd", vtree, "vtree"); }), message) << text;
+  for (const auto& [text, things] : wrong) {
+    EXPECT_TRUE(toys::names(toys::message_of([&] { parse_sdd(text, "sdd", vtree, "vtree"); }), things)) << text;
   }
   const TemporaryDirectory directory;
   write_file_atomically(directory.path() / "a.sdd", "sdd 1\nT 0\n");
   const auto message = toys::message_of([&] { read_sdd(directory.path() / "a.sdd"); });
-  EXPECT_NE(message.find("a.vtree: cannot read"), std::string::npos) << message;
+  EXPECT_TRUE(toys::names(message, {"a.vtree"}));
 }
 
 TEST(CircuitFiles, SurviveDamage) {
@@ -581,8 +571,8 @@ TEST(CircuitFiles, DepthCostsNoStackAndSmallFilesLittle) {
   for (int literal = 1; literal <= 30'000; ++literal) wide += fmt::format("L {}\n", literal * 33);
   wide += "A 30000";
   for (int node = 0; node < 30'000; ++node) wide += fmt::format(" {}", node);
-  EXPECT_EQ(toys::message_of([&] { parse_nnf(wide + "\nA 2 30000 29999\n", "wide"); }),
-            "wide:30003: circuit: two parts of a product share variable 990000");
+  EXPECT_TRUE(toys::names(toys::message_of([&] { parse_nnf(wide + "\nA 2 30000 29999\n", "wide"); }),
+                          {"wide:30003", "variable 990000"}));
   EXPECT_LT(std::clock() - start, 60 * CLOCKS_PER_SEC);  // sanitizers are slow
 }
 
@@ -597,7 +587,7 @@ TEST(CircuitFiles, TooLargeCircuitsAreRefused) {
   for (int node = 0; node < kNodes; ++node) text += fmt::format("A 2 {} {}\n", kVariables, 2 * (node % 50'000) + 1);
   const auto header = fmt::format("nnf {} {} {}\n", kVariables + 1 + kNodes, kVariables / 2 + 2 * kNodes, kVariables);
   const auto message = toys::message_of([&] { parse_nnf(header + text, "large"); });
-  EXPECT_NE(message.find("circuit: too large"), std::string::npos) << message;
+  EXPECT_TRUE(toys::names(message, {"circuit"}));
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <ctime>
 #include <fstream>
+#include <string_view>
+#include <vector>
 
 #include "anesi/io/files.h"
 #include "anesi/testing/damage.h"
@@ -97,49 +99,48 @@ TEST(Dimacs, ReadsBackWhatItWrote) {
 }
 
 TEST(Dimacs, SaysWhatIsWrongAndWhere) {
-  const std::pair<const char*, const char*> wrong[] = {
-      {"", "file:1: there is no header 'p cnf VARIABLES CLAUSES'"},
-      {"c nothing\n\n", "file:2: there is no header 'p cnf VARIABLES CLAUSES'"},
-      {"c\n1 2 0\n", "file:2: there should be a header 'p cnf VARIABLES CLAUSES' before '1'"},
-      {"<html>\n", "file:1: there should be a header 'p cnf VARIABLES CLAUSES' before '<html>'"},
-      {"p cnf 2 1\n1 0\np cnf 2 1\n", "file:3: a second header"},
-      {"p wcnf 2 1 10\n", "file:1: the header should be 'p cnf VARIABLES CLAUSES', not of 'wcnf'"},
-      {"p cnf 2\n", "file:1: the line ends where the number of clauses should be"},
-      {"p cnf 2 1 3\n", "file:1: the line should end before '3'"},
-      {"p cnf two 1\n", "file:1: the number of variables should be a number, not 'two'"},
-      {"p cnf -2 1\n", "file:1: the number of variables should be from 0 to 10000000, not '-2'"},
-      {"p cnf 10000001 1\n", "file:1: the number of variables should be from 0 to 10000000, not '10000001'"},
-      {"p cnf 2 99999999999999999999\n",
-       "file:1: the number of clauses should be from 0 to 10000000, not '99999999999999999999'"},
-      {"p cnf 2 2\n1 0\n\n", "file:3: the header says 2 clauses, there are 1; the file is cut short"},
-      {"p cnf 2 1\n1 0\n2 0\n", "file:3: more clauses than the 1 of the header"},
-      {"p cnf 2 1\n1 3 0\n", "file:2: there is no literal '3' among 2 variables"},
-      {"p cnf 2 1\n1 -3 0\n", "file:2: there is no literal '-3' among 2 variables"},
-      {"p cnf 2 1\n-2147483648 0\n", "file:2: there is no literal '-2147483648' among 2 variables"},
-      {"p cnf 2 1\n99999999999 0\n", "file:2: there is no literal '99999999999' among 2 variables"},
-      {"p cnf 2 2\n1 0\n1\n2\n", "file:3: the clause that begins here has no 0 at its end"},
-      {"p cnf 2 1\n1\n%\n0\n", "file:2: the clause that begins here has no 0 at its end"},
-      {"p cnf 2 1\n1 x 0\n", "file:2: a literal should be a number, not 'x'"},
-      {"p cnf 2 1\n1 2.5 0\n", "file:2: a literal should be a number, not '2.5'"},
-      {"p cnf 2 1\n1 \x01\x9b[2J 0\n", "file:2: a literal should be a number, not '\\x01\\x9b[2J'"},
-      {"p cnf 2 0\nc p show 1 3 0\n", "file:2: there is no variable 3 among 2 to show"},
-      {"c p show -1 0\np cnf 2 0\n", "file:1: there is no variable -1 among 2 to show"},
-      {"p cnf 2 0\nc p show 1 2\n", "file:2: the line ends where a literal should be"},
-      {"p cnf 2 0\nc p show 1 0 2\n", "file:2: the line should end before '2'"},
-      {"p cnf 2 0\nc p weight 1 0.5\n", "file:2: the line ends where the 0 that ends a weight should be"},
-      {"p cnf 2 0\nc p weight 1 0.5 1\n", "file:2: the 0 that ends a weight should be from 0 to 0, not '1'"},
-      {"p cnf 2 0\nc p weight 1 -0.5 0\n", "file:2: a weight should be finite and not negative, not '-0.5'"},
-      {"p cnf 2 0\nc p weight 1 inf 0\n", "file:2: a weight should be finite and not negative, not 'inf'"},
-      {"p cnf 2 0\nc p weight 1 nan 0\n", "file:2: a weight should be finite and not negative, not 'nan'"},
-      {"p cnf 2 0\nc p weight 1 1e999 0\n", "file:2: a weight should be finite and not negative, not '1e999'"},
-      {"p cnf 2 0\nc p weight 1 1/3 0\n", "file:2: a weight should be a number, not '1/3'"},
-      {"p cnf 2 0\nc p weight 0 0.5 0\n", "file:2: there is no literal '0' among 2 variables"},
-      {"p cnf 2 0\nc p weight 3 0.5 0\n", "file:2: there is no literal '3' among 2 variables"},
-      {"p cnf 2 0\nc p weight 1 0.5 0\nc p weight 1 0.6 0\n", "file:3: a second weight of literal 1"},
+  const std::pair<const char*, std::vector<std::string_view>> wrong[] = {
+      {"", {"file:1", "'p cnf VARIABLES CLAUSES'"}},
+      {"c nothing\n\n", {"file:2", "'p cnf VARIABLES CLAUSES'"}},
+      {"c\n1 2 0\n", {"file:2", "'p cnf VARIABLES CLAUSES'", "'1'"}},
+      {"<html>\n", {"file:1", "'p cnf VARIABLES CLAUSES'", "'<html>'"}},
+      {"p cnf 2 1\n1 0\np cnf 2 1\n", {"file:3"}},
+      {"p wcnf 2 1 10\n", {"file:1", "'p cnf VARIABLES CLAUSES'", "'wcnf'"}},
+      {"p cnf 2\n", {"file:1"}},
+      {"p cnf 2 1 3\n", {"file:1", "'3'"}},
+      {"p cnf two 1\n", {"file:1", "'two'"}},
+      {"p cnf -2 1\n", {"file:1", "0", "10000000", "'-2'"}},
+      {"p cnf 10000001 1\n", {"file:1", "0", "10000000", "'10000001'"}},
+      {"p cnf 2 99999999999999999999\n", {"file:1", "0", "10000000", "'99999999999999999999'"}},
+      {"p cnf 2 2\n1 0\n\n", {"file:3", "2", "1"}},
+      {"p cnf 2 1\n1 0\n2 0\n", {"file:3", "1"}},
+      {"p cnf 2 1\n1 3 0\n", {"file:2", "'3'", "2"}},
+      {"p cnf 2 1\n1 -3 0\n", {"file:2", "'-3'", "2"}},
+      {"p cnf 2 1\n-2147483648 0\n", {"file:2", "'-2147483648'", "2"}},
+      {"p cnf 2 1\n99999999999 0\n", {"file:2", "'99999999999'", "2"}},
+      {"p cnf 2 2\n1 0\n1\n2\n", {"file:3", "0"}},
+      {"p cnf 2 1\n1\n%\n0\n", {"file:2", "0"}},
+      {"p cnf 2 1\n1 x 0\n", {"file:2", "'x'"}},
+      {"p cnf 2 1\n1 2.5 0\n", {"file:2", "'2.5'"}},
+      {"p cnf 2 1\n1 \x01\x9b[2J 0\n", {"file:2", "'\\x01\\x9b[2J'"}},
+      {"p cnf 2 0\nc p show 1 3 0\n", {"file:2", "variable 3", "2"}},
+      {"c p show -1 0\np cnf 2 0\n", {"file:1", "variable -1", "2"}},
+      {"p cnf 2 0\nc p show 1 2\n", {"file:2"}},
+      {"p cnf 2 0\nc p show 1 0 2\n", {"file:2", "'2'"}},
+      {"p cnf 2 0\nc p weight 1 0.5\n", {"file:2", "0"}},
+      {"p cnf 2 0\nc p weight 1 0.5 1\n", {"file:2", "0", "'1'"}},
+      {"p cnf 2 0\nc p weight 1 -0.5 0\n", {"file:2", "'-0.5'"}},
+      {"p cnf 2 0\nc p weight 1 inf 0\n", {"file:2", "'inf'"}},
+      {"p cnf 2 0\nc p weight 1 nan 0\n", {"file:2", "'nan'"}},
+      {"p cnf 2 0\nc p weight 1 1e999 0\n", {"file:2", "'1e999'"}},
+      {"p cnf 2 0\nc p weight 1 1/3 0\n", {"file:2", "'1/3'"}},
+      {"p cnf 2 0\nc p weight 0 0.5 0\n", {"file:2", "'0'", "2"}},
+      {"p cnf 2 0\nc p weight 3 0.5 0\n", {"file:2", "'3'", "2"}},
+      {"p cnf 2 0\nc p weight 1 0.5 0\nc p weight 1 0.6 0\n", {"file:3", "literal 1"}},
   };
-  for (const auto& [text, message] : wrong) EXPECT_EQ(dimacs_error(text), message) << text;
-  EXPECT_EQ(dimacs_error("p cnf 2 1\n" + std::string(1000, 'x')),
-            "file:2: a literal should be a number, not 'xxxxxxxxxxxxxxxxxxxxxxxx…'");
+  for (const auto& [text, things] : wrong) EXPECT_TRUE(toys::names(dimacs_error(text), things)) << text;
+  EXPECT_TRUE(
+      toys::names(dimacs_error("p cnf 2 1\n" + std::string(1000, 'x')), {"file:2", "'xxxxxxxxxxxxxxxxxxxxxxxx…'"}));
 }
 
 TEST(Dimacs, WaitsForNothingAndReadsNothingTooLarge) {
@@ -147,16 +148,16 @@ TEST(Dimacs, WaitsForNothingAndReadsNothingTooLarge) {
   const auto path = directory.path() / "formula.cnf";
   const auto message = [&] { return toys::message_of([&] { read_dimacs(path); }); };
   const auto start = std::chrono::steady_clock::now();
-  EXPECT_NE(message().find("formula.cnf: cannot read: "), std::string::npos) << message();
+  EXPECT_TRUE(toys::names(message(), {"formula.cnf"}));
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
-  EXPECT_EQ(message(), path.string() + ": cannot read: it is no regular file");
+  EXPECT_TRUE(toys::names(message(), {path.string()}));
   std::filesystem::remove(path);
   std::filesystem::create_directory(path);
-  EXPECT_EQ(message(), path.string() + ": cannot read: it is no regular file");
+  EXPECT_TRUE(toys::names(message(), {path.string()}));
   std::filesystem::remove(path);
   std::ofstream(path).close();
   std::filesystem::resize_file(path, 100'000'000);
-  EXPECT_EQ(message(), path.string() + ": 100,000,000 bytes; files of at most 67,108,864 are read");
+  EXPECT_TRUE(toys::names(message(), {path.string(), "100,000,000", "67,108,864"}));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
 }
 
