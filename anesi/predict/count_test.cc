@@ -86,10 +86,9 @@ TEST_F(CountingASmallFormula, IsUnbiasedWhateverIsDrawnFrom) {
 TEST_F(CountingASmallFormula, GivesDeadEndsNoWeightAndDrawsNoOthers) {
   const TriesEverything inexact(problem_, false);
   const SymbolicPruning throws(inexact), tolerates(inexact, DeadEnds::kOfferNothing);
-  EXPECT_NE(toys::message_of([&] {
-              estimate_log_prob(*explanation_, *problem_, rows(100), 8, seeded(seed_), &throws);
-            }).find("no completion of"),
-            std::string::npos);
+  const auto refusal =
+      toys::message_of([&] { estimate_log_prob(*explanation_, *problem_, rows(100), 8, seeded(seed_), &throws); });
+  EXPECT_TRUE(toys::names(refusal, {"pruner", "variable"}));
   const auto estimates = estimate_log_prob(*explanation_, *problem_, rows(4000), 8, seeded(seed_), &tolerates);
   expect_unbiased(estimates);
   EXPECT_GT(estimates.lost.mean().item<double>(), 0);

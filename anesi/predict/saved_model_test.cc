@@ -161,49 +161,39 @@ TEST_F(SavedModels, OfSeveralMembersAreAveragedAgain) {
   for (const int wrong : {1, 4}) {
     change_manifest([&](auto& manifest) { manifest["members"] = wrong; });
     const auto what = refusal();
-    EXPECT_NE(what.find("is missing or has another shape; it belongs to another configuration"), std::string::npos)
-        << what;
+    EXPECT_TRUE(toys::names(what, {"weights.safetensors"}));
   }
   change_manifest([](auto& manifest) { manifest["members"] = 0; });
-  EXPECT_EQ(refusal(), "manifest.json: an ensemble of 0 members; the file is damaged");
+  EXPECT_TRUE(toys::names(refusal(), {"manifest.json", "0"}));
   change_manifest([](auto& manifest) { manifest["members"] = 1000000000; });
-  EXPECT_EQ(refusal(), "manifest.json: an ensemble of 1000000000 members; the file is damaged");
+  EXPECT_TRUE(toys::names(refusal(), {"manifest.json", "1000000000"}));
 }
 
 TEST_F(SavedModels, OfAnotherProblemAreRefusedBeforeWeightsAreRead) {
   Predictor(parts_).save(directory_);
   fs::remove(directory_ / "weights.safetensors");  // nobody looks for them
-  EXPECT_EQ(
-      refusal(std::make_shared<toys::Addition>(3, /*base=*/3)),
-      "manifest.json: a model of another problem: it has 4 world and 3 output variables, this problem 6 and 4, or "
-      "their domains differ");
-  EXPECT_EQ(
-      refusal(std::make_shared<toys::Addition>(2, /*base=*/4)),
-      "manifest.json: a model of another problem: it has 4 world and 3 output variables, this problem 4 and 3, or "
-      "their domains differ");
+  EXPECT_TRUE(
+      toys::names(refusal(std::make_shared<toys::Addition>(3, /*base=*/3)), {"manifest.json", "4", "3", "6", "4"}));
+  EXPECT_TRUE(toys::names(refusal(std::make_shared<toys::Addition>(2, /*base=*/4)), {"manifest.json", "4", "3"}));
   // The same worlds, other outputs.
   const auto other =
       make_problem(problem_->worlds(), Space{2, 3, 2}, [](Values, MutableValues y) { y[0] = y[1] = y[2] = 0; });
-  EXPECT_EQ(
-      refusal(other),
-      "manifest.json: a model of another problem: it has 4 world and 3 output variables, this problem 4 and 3, or "
-      "their domains differ");
+  EXPECT_TRUE(toys::names(refusal(other), {"manifest.json", "4", "3"}));
 }
 
 TEST_F(SavedModels, OfOtherShapesAreRefusedBeforeWeightsAreRead) {
   Predictor(parts_).save(directory_);
   spoil_weights();
-  EXPECT_EQ(refusal(), "weights.safetensors: not the weights that manifest.json describes (checksum differs)");
+  EXPECT_TRUE(toys::names(refusal(), {"weights.safetensors", "manifest.json"}));
   // A manifest that lies about q, and a perception that is not the one that was trained.
-  const std::string belongs = " is missing or has another shape; it belongs to another configuration";
-  EXPECT_EQ(refusal(nullptr, [] { return std::make_shared<toys::Lookup>(4); }),
-            "weights.safetensors: perception.logits" + belongs);
+  const auto lookup = refusal(nullptr, [] { return std::make_shared<toys::Lookup>(4); });
+  EXPECT_TRUE(toys::names(lookup, {"weights.safetensors", "perception.logits"}));
   change_manifest([](auto& manifest) { manifest["options"]["scan.width"] = "16"; });
   const auto wider = refusal();
-  EXPECT_TRUE(wider.starts_with("weights.safetensors: q.") && wider.ends_with(belongs)) << wider;
+  EXPECT_TRUE(wider.starts_with("weights.safetensors: q.")) << wider;
   change_manifest([](auto& manifest) { manifest["architecture"] = "mlp"; });
   const auto other = refusal();
-  EXPECT_TRUE(other.starts_with("weights.safetensors: q.") && other.ends_with(belongs)) << other;
+  EXPECT_TRUE(other.starts_with("weights.safetensors: q.")) << other;
 }
 
 // A kilobyte of manifest asked for gigabytes, and got them before anybody looked at the weights.
@@ -220,11 +210,9 @@ TEST_F(SavedModels, ThatAskForFarMoreThanTheirWeightsAreRefusedBeforeItIsBuilt) 
     manifest["options"]["mlp.width"] = "16384";
     manifest["options"]["mlp.layers"] = "16";
   });
-  EXPECT_EQ(refusal(),
-            "manifest.json: the model that its options ask for is far larger than weights.safetensors; it "
-            "belongs to another configuration");
+  EXPECT_TRUE(toys::names(refusal(), {"manifest.json", "weights.safetensors"}));
   change_manifest([](auto& manifest) { manifest["options"]["mlp.width"] = "2048"; });
-  EXPECT_NE(refusal().find("it belongs to another configuration"), std::string::npos);
+  EXPECT_TRUE(toys::names(refusal(), {"weights.safetensors"}));
   EXPECT_LT(megabytes() - before, 400);
 }
 
@@ -237,23 +225,20 @@ TEST_F(SavedModels, ThatDoNotSayWhatTheyAreAreRefused) {
     change_manifest(change);
     return refusal();
   };
-  EXPECT_EQ(after([](auto& manifest) { manifest["format"] = 3; }),
-            "manifest.json: format 3; this program reads formats 1 to 2, so a later one wrote it");
-  EXPECT_EQ(after([](auto& manifest) { manifest.erase("format"); }),
-            "manifest.json: it has no format number; the file is damaged");
+  EXPECT_TRUE(toys::names(after([](auto& manifest) { manifest["format"] = 3; }), {"manifest.json", "3", "1", "2"}));
+  EXPECT_TRUE(toys::names(after([](auto& manifest) { manifest.erase("format"); }), {"manifest.json", "format"}));
   const auto damaged = [&](const char* key) {
     const auto what = after([&](auto& manifest) { manifest.erase(key); });
-    return what.starts_with("manifest.json: ") && what.ends_with("; the file is damaged");
+    return what.starts_with("manifest.json: ");
   };
   for (const char* key : {"architecture", "options", "worlds", "outputs", "weights", "explains", "prunes", "members"}) {
     EXPECT_TRUE(damaged(key)) << key;
   }
-  EXPECT_NE(after([](auto& manifest) { manifest["architecture"] = "oracle"; }).find("there is no architecture oracle"),
-            std::string::npos);
+  EXPECT_TRUE(toys::names(after([](auto& manifest) { manifest["architecture"] = "oracle"; }), {"oracle"}));
   write_file_atomically(directory_ / "manifest.json", "{");
-  EXPECT_EQ(refusal(), "manifest.json: not JSON (at byte 2); the file is damaged");
+  EXPECT_TRUE(toys::names(refusal(), {"manifest.json", "2"}));
   fs::remove_all(directory_);
-  EXPECT_NE(refusal().find("there is no saved model here"), std::string::npos);
+  EXPECT_TRUE(toys::names(refusal(), {directory_.string()}));
 }
 
 TEST_F(SavedModels, PassOverOptionsThatNobodyKnowsAnyMore) {
@@ -264,8 +249,7 @@ TEST_F(SavedModels, PassOverOptionsThatNobodyKnowsAnyMore) {
 
 TEST_F(SavedModels, OfAQThatWasPutTogetherByHandCannotBe) {
   parts_.model.architecture.clear();
-  EXPECT_NE(toys::message_of([&] { Predictor(parts_).save(directory_); }).find("q was put together by hand"),
-            std::string::npos);
+  EXPECT_TRUE(toys::names(toys::message_of([&] { Predictor(parts_).save(directory_); }), {directory_.string(), "q"}));
   EXPECT_FALSE(fs::exists(directory_));
   EXPECT_TRUE(fs::is_empty(scratch_.path()));
 }
@@ -283,8 +267,7 @@ TEST_F(SavedModels, TakeThePlaceOfAnEarlierOneAndOfNothingElse) {
   const auto other = scratch_.path() / "letters";
   fs::create_directories(other);
   write_file_atomically(other / "to_a_friend", "Dear");
-  EXPECT_NE(toys::message_of([&] { second.save(other); }).find("there is something else than a saved model"),
-            std::string::npos);
+  EXPECT_TRUE(toys::names(toys::message_of([&] { second.save(other); }), {other.string()}));
   EXPECT_EQ(read_file(other / "to_a_friend", kLargestText), "Dear");
 }
 
@@ -293,7 +276,7 @@ TEST_F(SavedModels, GiveTheirQToOthersOfItsArchitecture) {
   const auto weights = load_q(directory_, "scan");
   EXPECT_EQ(std::ranges::count_if(weights, [](const auto& entry) { return entry.first.starts_with("q."); }),
             static_cast<std::ptrdiff_t>(parts_.model.prediction->parameters().size()));
-  EXPECT_NE(toys::message_of([&] { load_q(directory_, "mlp"); }).find("its q is scan, not mlp"), std::string::npos);
+  EXPECT_TRUE(toys::names(toys::message_of([&] { load_q(directory_, "mlp"); }), {"scan", "mlp"}));
 }
 
 // What the first format left to be concluded from the options of training.
@@ -317,7 +300,7 @@ TEST_F(SavedModels, OfTheFirstFormatAreRead) {
   });
   EXPECT_EQ(read_saved_model(directory_).members, 3);
   change_manifest([](auto& manifest) { manifest["options"]["refine.members"] = "three"; });
-  EXPECT_EQ(refusal(), "manifest.json: a number is none; the file is damaged");
+  EXPECT_TRUE(toys::names(refusal(), {"manifest.json"}));
 }
 
 }  // namespace

@@ -63,9 +63,8 @@ TEST(SoftCount, NetworksForHardClausesRefuse) {
   const auto complaint = [&](const std::shared_ptr<GraphNetwork>& network, const torch::Tensor& weights) {
     return toys::message_of([&] { predicted_log_partition(logic, network, beliefs, weights); });
   };
-  EXPECT_EQ(complaint(std::make_shared<GraphNetwork>(), logic.weights()),
-            "graph: this network was not made for soft clauses");
-  EXPECT_EQ(complaint(soft_network(), torch::zeros({3})), "graph: 3 weights for 1 soft clauses");
+  EXPECT_TRUE(toys::names(complaint(std::make_shared<GraphNetwork>(), logic.weights()), {"graph"}));
+  EXPECT_TRUE(toys::names(complaint(soft_network(), torch::zeros({3})), {"graph", "3", "1"}));
 }
 
 }  // namespace
