@@ -9,6 +9,7 @@
 #include "anesi/models/architecture.h"
 #include "anesi/models/reading_order.h"
 #include "anesi/models/variable_pairs.h"
+#include "anesi/testing/message_of.h"
 #include "anesi/testing/toy_problems.h"
 
 namespace anesi {
@@ -33,7 +34,7 @@ TEST(ChooseQ, TakesAMemoryThatIsFound) {
   EXPECT_TRUE(found.is_exact());
   ASSERT_NE(found.problem->facts().find<Automaton>(), nullptr);
   EXPECT_NE(found.problem->facts().find<FoundFacts>(), nullptr);
-  EXPECT_NE(found.reason.find("a memory of 11 states was found"), std::string::npos) << found.reason;
+  EXPECT_TRUE(toys::names(found.reason, {"11 states"}));
 }
 
 TEST(ChooseQ, TakesTablesOfPairs) {
@@ -56,7 +57,7 @@ TEST(ChooseQ, GoesOnWithANetworkWhereNothingIsFound) {
   options.limits.states = 64;
   const auto found = chosen_for(product, options);
   EXPECT_TRUE(found.architecture == "scan" || found.architecture == "mlp") << found.reason;
-  EXPECT_NE(found.reason.find("no memory of up to 64 states"), std::string::npos) << found.reason;
+  EXPECT_TRUE(toys::names(found.reason, {"64 states"}));
   EXPECT_NE(found.problem->facts().find<ReadingOrder>(), nullptr);
 }
 

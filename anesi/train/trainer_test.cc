@@ -217,7 +217,7 @@ TEST(TrainerOfALambda, TwoPhasesOfOneNameAreAnError) {
   std::vector<std::unique_ptr<Phase>> phases;
   phases.push_back(std::make_unique<QPhase>(learner, QSchedule{.schedule = {}, .alone = 1}));
   phases.push_back(std::make_unique<QPhase>(learner, QSchedule{.schedule = {}, .alone = 2}));
-  EXPECT_EQ(message_of([&] { Trainer(learner, std::move(phases)); }), "training: two phases are called q");
+  EXPECT_TRUE(names(message_of([&] { Trainer(learner, std::move(phases)); }), {"phases", "q"}));
 }
 
 TEST(TrainerOfALambda, ACheckpointOfAnotherTrainingIsRefused) {
@@ -232,27 +232,25 @@ TEST(TrainerOfALambda, ACheckpointOfAnotherTrainingIsRefused) {
     return message_of([&] { other.trainer->load_state(changed); });
   };
   EXPECT_EQ(loaded([](NamedTensors&) {}), "no error");
-  const std::string unknown = "checkpoint: it stands at a phase that this training does not have";
-  EXPECT_EQ(loaded([](NamedTensors& all) {
-              all.erase("at.perception");
-              all["at.dreaming"] = torch::tensor(1);
-            }),
-            unknown);
-  EXPECT_EQ(loaded([](NamedTensors& all) { all.erase("at.perception"); }), unknown);
-  EXPECT_EQ(loaded([](NamedTensors& all) { all["at.q"] = torch::tensor(1); }), unknown) << "it stands at two";
-  EXPECT_EQ(loaded([](NamedTensors& all) { all.erase("generator"); }), "checkpoint: generator is missing");
-  EXPECT_EQ(loaded([](NamedTensors& all) { all["sums"] = torch::zeros({3}); }),
-            "checkpoint: written by another version of this program");
-  EXPECT_EQ(loaded([](NamedTensors& all) {
-              all["perception.layers.0.weight"] = torch::zeros({3, 1});
-            }),
-            "checkpoint: perception.layers.0.weight is missing or has another shape; it belongs to another "
-            "configuration");
+  const auto unknown_phase = [&](const std::function<void(NamedTensors&)>& change) {
+    return names(loaded(change), {"checkpoint", "phase"});
+  };
+  EXPECT_TRUE(unknown_phase([](NamedTensors& all) {
+    all.erase("at.perception");
+    all["at.dreaming"] = torch::tensor(1);
+  }));
+  EXPECT_TRUE(unknown_phase([](NamedTensors& all) { all.erase("at.perception"); }));
+  EXPECT_TRUE(unknown_phase([](NamedTensors& all) { all["at.q"] = torch::tensor(1); })) << "it stands at two";
+  EXPECT_TRUE(names(loaded([](NamedTensors& all) { all.erase("generator"); }), {"checkpoint", "generator"}));
+  EXPECT_TRUE(names(loaded([](NamedTensors& all) { all["sums"] = torch::zeros({3}); }), {"checkpoint"}));
+  const auto misshapen = loaded([](NamedTensors& all) { all["perception.layers.0.weight"] = torch::zeros({3, 1}); });
+  EXPECT_TRUE(names(misshapen, {"checkpoint", "perception.layers.0.weight"}));
   // One that stands at a phase which this training has not, though another has.
   Tiny refined(every_phase());
   StopAfter within_starts(6);
   refined.trainer->run(within_starts);
-  EXPECT_EQ(message_of([&] { Tiny().trainer->load_state(refined.trainer->state()); }), unknown);
+  EXPECT_TRUE(
+      names(message_of([&] { Tiny().trainer->load_state(refined.trainer->state()); }), {"checkpoint", "phase"}));
 }
 
 // What one phase remembers, today or in a later version, is nobody else's business.
@@ -383,8 +381,7 @@ TEST(TrainerOfALambda, ABeliefThatIsNoneIsNamedAtTheFirstStep) {
   Learner learner(
       toys::sum_of_two(), [] { return std::make_shared<Loud>(); }, blurred_sums(12, 1));
   learner.learn_through(make_model(*learner.problem, "transducer"));
-  EXPECT_EQ(message_of([&] { train(learner, {.epochs = 1}); }),
-            "beliefs: example 0, variable 0: probabilities sum to 1.5, not 1");
+  EXPECT_TRUE(names(message_of([&] { train(learner, {.epochs = 1}); }), {"beliefs", "example 0", "variable 0", "1.5"}));
 }
 
 TEST(TrainerOfALambda, SaysWhatTheLearnerLacks) {
