@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "anesi/core/error.h"
 #include "anesi/core/given.h"
 #include "anesi/core/pruner.h"
@@ -32,10 +34,14 @@ TEST(Problem, BatchEqualsOneByOneOverThreads) {
 TEST(Problem, AnOutputOutsideItsSpaceIsNamed) {
   const auto problem =
       make_problem(Space::uniform(2, 10), Space{10}, [](Values w, MutableValues y) { y[0] = w[0] + w[1]; });
-  const std::string expected =
-      "problem: the output of world (7, 8) is outside its space: variable 0 is 15; its values are 0 to 9";
-  EXPECT_EQ(toys::message_of([&] { apply_to(*problem, std::vector<std::int64_t>{7, 8}); }), expected);
-  EXPECT_EQ(toys::message_of([&] { problem->apply(torch::tensor({{1, 2}, {7, 8}})); }), expected);
+  for (const auto& message : {toys::message_of([&] {
+                                apply_to(*problem, std::vector<std::int64_t>{7, 8});
+                              }),
+                              toys::message_of([&] {
+                                problem->apply(torch::tensor({{1, 2}, {7, 8}}));
+                              })}) {
+    EXPECT_TRUE(toys::names(message, {"(7, 8)", "variable 0", "15", "0", "9"}));
+  }
 }
 
 TEST(Problem, OutputsMayEndEarlyAndWorldsOfAnotherShapeAreRefused) {
