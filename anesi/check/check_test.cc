@@ -20,6 +20,7 @@
 #include "anesi/predict/renaming.h"
 #include "anesi/priors/certain.h"
 #include "anesi/priors/fixed_dirichlet.h"
+#include "anesi/testing/message_of.h"
 #include "anesi/testing/random.h"
 #include "anesi/testing/toy_problems.h"
 
@@ -200,10 +201,8 @@ TEST_F(ProblemCheck, FindsAFalseFormula) {
   EXPECT_EQ(bad_ones(*with(silent_, cnf)), "");
   cnf.add({-cnf.world(0, 5)});
   EXPECT_EQ(bad_ones(*with(silent_, cnf)), "formula ");
-  EXPECT_EQ(verdict(*with(silent_, *toys::Addition(1, /*base=*/9).facts().find<Cnf>())),
-            "formula: is over other worlds or outputs than the problem's");
-  EXPECT_EQ(verdict(*with(silent_, *toys::Addition(2).facts().find<Cnf>())),
-            "formula: is over other worlds or outputs than the problem's");
+  EXPECT_TRUE(toys::names(verdict(*with(silent_, *toys::Addition(1, /*base=*/9).facts().find<Cnf>())), {"formula"}));
+  EXPECT_TRUE(toys::names(verdict(*with(silent_, *toys::Addition(2).facts().find<Cnf>())), {"formula"}));
 }
 
 TEST_F(ProblemCheck, FindsAnAutomatonOfAnotherFunction) {
@@ -217,18 +216,18 @@ TEST_F(ProblemCheck, FindsAnAutomatonOfAnotherFunction) {
                           return move;
                         });
   const auto words = verdict(*with(silent_, wrong));
-  EXPECT_NE(words.find("automaton: gives another output than c at world (4, 7)"), std::string::npos) << words;
+  EXPECT_TRUE(toys::names(words, {"automaton", "(4, 7)"}));
 
   const auto of_two_digits = verdict(*with(silent_, *toys::Addition(2).facts().find<Automaton>()));
-  EXPECT_NE(of_two_digits.find("automaton: is of another function: "), std::string::npos) << of_two_digits;
+  EXPECT_TRUE(toys::names(of_two_digits, {"automaton"}));
   const auto of_base_nine = verdict(*with(silent_, *toys::Addition(1, /*base=*/9).facts().find<Automaton>()));
-  EXPECT_NE(of_base_nine.find("automaton: is of another function: "), std::string::npos) << of_base_nine;
+  EXPECT_TRUE(toys::names(of_base_nine, {"automaton"}));
 }
 
 TEST_F(ProblemCheck, FindsAReadingOrderOfOtherSpaces) {
   EXPECT_EQ(bad_ones(*with(silent_, *honest_->facts().find<ReadingOrder>())), "");
-  EXPECT_EQ(verdict(*with(silent_, *toys::Addition(1, /*base=*/9).facts().find<ReadingOrder>())),
-            "reading order: it is for variables of other domains");
+  EXPECT_TRUE(toys::names(verdict(*with(silent_, *toys::Addition(1, /*base=*/9).facts().find<ReadingOrder>())),
+                          {"reading order"}));
   EXPECT_EQ(bad_ones(*with(silent_, *toys::Addition(2).facts().find<ReadingOrder>())), "reading order ");
   EXPECT_EQ(bad_ones(*with(silent_, ReadingOrder::all_then_emit(Space{10}, Space{2, 10}))), "reading order ");
   // A pruner that is right does not hide it, nor stumble over it.
@@ -241,13 +240,13 @@ TEST_F(ProblemCheck, FindsPairsThatAreNone) {
     return verdict(*with(with_facts(pairs, {}), VariablePairs{std::move(claimed)}));
   };
   EXPECT_EQ(told({{0, 1}, {1, 2}}), "");
-  EXPECT_EQ(told({{0, 1}}), "pairs: 1 pairs for 2 outputs");
-  EXPECT_EQ(told({{0, 1}, {1, 3}}), "pairs: output 1 is said to be of world variable 3; there are 3");
-  EXPECT_EQ(told({{-1, 1}, {1, 2}}), "pairs: output 0 is said to be of world variable -1; there are 3");
+  EXPECT_TRUE(toys::names(told({{0, 1}}), {"pairs", "1", "2"}));
+  EXPECT_TRUE(toys::names(told({{0, 1}, {1, 3}}), {"pairs", "output 1", "variable 3", "3"}));
+  EXPECT_TRUE(toys::names(told({{-1, 1}, {1, 2}}), {"pairs", "output 0", "variable -1", "3"}));
   // Nine outputs, each of the same two variables, all said to be of two others: one is found out, whatever is drawn.
   const auto same = std::make_shared<toys::PairsThatDiffer>(Space::uniform(4, 5), std::vector<VariablePair>(9, {0, 1}));
   const auto words = verdict(*with(with_facts(same, {}), VariablePairs{std::vector<VariablePair>(9, {2, 3})}));
-  EXPECT_NE(words.find("depends on more than variables 2 and 3"), std::string::npos) << words;
+  EXPECT_TRUE(toys::names(words, {"pairs", "2", "3"}));
 }
 
 TEST_F(ProblemCheck, FindsAPropagationThatRulesOutWorlds) {
@@ -266,21 +265,22 @@ TEST_F(ProblemCheck, FindsValuesThatAreNoNames) {
   const auto pairs = std::make_shared<toys::PairsThatDiffer>(Space{3, 3, 3}, std::vector<VariablePair>{{0, 1}, {1, 2}});
   EXPECT_EQ(bad_ones(*with(pairs, ValuesAreNames{})), "");
   const auto uneven = std::make_shared<toys::PairsThatDiffer>(Space{3, 2}, std::vector<VariablePair>{{0, 1}});
-  EXPECT_EQ(verdict(*with(uneven, ValuesAreNames{})), "names: variables have different domains");
+  EXPECT_TRUE(toys::names(verdict(*with(uneven, ValuesAreNames{})), {"names"}));
 }
 
 TEST_F(ProblemCheck, FindsWalksThatAreNone) {
   const auto walks = std::make_shared<toys::CheapestWalk>(3);
   const auto told = [&](const GridWalk& walk) { return verdict(*with(with_facts(walks, {}), walk)); };
   EXPECT_EQ(told(walks->walk()), "");
-  EXPECT_EQ(told({.side = 4, .start = 0, .goal = 15}), "walk: a grid of 16 cells for 9 world variables");
-  EXPECT_NE(told({.side = 3, .start = 0, .goal = 7}).find("does not end at the goal"), std::string::npos);
-  EXPECT_NE(told({.side = 3, .start = 1, .goal = 8}).find("does not end at the goal"), std::string::npos);
+  EXPECT_TRUE(toys::names(told({.side = 4, .start = 0, .goal = 15}), {"walk", "16", "9"}));
+  EXPECT_TRUE(toys::names(told({.side = 3, .start = 0, .goal = 7}), {"walk"}));
+  EXPECT_TRUE(toys::names(told({.side = 3, .start = 1, .goal = 8}), {"walk"}));
 }
 
 TEST_F(ProblemCheck, FindsAnAskedOutputThatIsNoneAndATraceThatIsNoFunction) {
   EXPECT_EQ(bad_ones(*with(silent_, AskedOutput{{0, 9}})), "");
-  EXPECT_EQ(verdict(*with(silent_, AskedOutput{{0, 10}})), "asked output: variable 1 is 10; its values are 0 to 9");
+  EXPECT_TRUE(
+      toys::names(verdict(*with(silent_, AskedOutput{{0, 10}})), {"asked output", "variable 1", "10", "0", "9"}));
   EXPECT_EQ(bad_ones(*with(silent_, AskedOutput{{0}})), "asked output ");
   std::int64_t calls = 0;
   const auto changing = [&](const torch::Tensor& worlds, const torch::Tensor&) { return worlds + ++calls; };
@@ -299,8 +299,8 @@ TEST_F(ProblemCheck, FindsAScoreThatContradictsTheFunction) {
   const auto dear = [](const torch::Tensor&, const torch::Tensor& outputs, const torch::Tensor&) {
     return outputs.select(1, 0).to(torch::kFloat32);
   };
-  EXPECT_EQ(verdict(*with(silent_, Score{.regret = dear})), "score: c's own outputs are said to do worse than c's own");
-  EXPECT_EQ(verdict(*with(silent_, Score{.distance = dear})), "score: outputs are said to differ from themselves");
+  EXPECT_TRUE(toys::names(verdict(*with(silent_, Score{.regret = dear})), {"score"}));
+  EXPECT_TRUE(toys::names(verdict(*with(silent_, Score{.distance = dear})), {"score"}));
 }
 
 TEST_F(ProblemCheck, FindsAGivenOutsideItsSpaceOrThatTheFunctionCannotAnswer) {
@@ -314,9 +314,9 @@ TEST_F(ProblemCheck, FindsAGivenOutsideItsSpaceOrThatTheFunctionCannotAnswer) {
   };
   EXPECT_EQ(draws(4, Space{4}), "");
   const auto outside = draws(4, Space{3});
-  EXPECT_EQ(outside, "given: what is drawn lies outside its space: variable 0 is 3; its values are 0 to 2");
+  EXPECT_TRUE(toys::names(outside, {"given", "variable 0", "3", "0", "2"}));
   const auto unanswered = draws(6, Space{6});
-  EXPECT_NE(unanswered.find("given: "), std::string::npos) << unanswered;
+  EXPECT_TRUE(toys::names(unanswered, {"given"}));
 }
 
 }  // namespace
