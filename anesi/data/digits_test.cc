@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -12,6 +14,7 @@
 #include "anesi/io/files.h"
 #include "anesi/io/idx.h"
 #include "anesi/testing/environment.h"
+#include "anesi/testing/message_of.h"
 
 namespace anesi {
 namespace {
@@ -82,9 +85,7 @@ TEST_F(Digits, ComeFromTheDirectoryInTheEnvironment) {
 
 TEST_F(Digits, NameTheMissingFile) {
   fs::remove(data_ / "t10k-images-idx3-ubyte");
-  EXPECT_EQ(error(),
-            "t10k-images-idx3-ubyte: missing; the data directory must hold train-images-idx3-ubyte, "
-            "train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, unpacked");
+  EXPECT_TRUE(toys::names(error(), {"t10k-images-idx3-ubyte"}));
   fs::remove_all(data_);
   EXPECT_EQ(error(), " no such directory; it should hold the four files of MNIST");
 }
@@ -92,23 +93,23 @@ TEST_F(Digits, NameTheMissingFile) {
 TEST_F(Digits, SayWhatIsWrongWithAFile) {
   const torch::Tensor images = torch::zeros({30, 28, 28}, torch::kUInt8);
   write("train", images, labels_up_to(29));
-  EXPECT_EQ(error(), "train-labels-idx1-ubyte: 29 labels for 30 images; the file is cut short");
+  EXPECT_TRUE(toys::names(error(), {"train-labels-idx1-ubyte", "29", "30"}));
   write("train", images, labels_up_to(31));
-  EXPECT_EQ(error(), "train-labels-idx1-ubyte: 31 labels for 30 images; the two files do not belong together");
+  EXPECT_TRUE(toys::names(error(), {"train-labels-idx1-ubyte", "31", "30"}));
   torch::Tensor labels = labels_up_to(30);
   labels[7] = 12;
   write("train", images, labels);
-  EXPECT_EQ(error(), "train-labels-idx1-ubyte: label 12 at position 7; digits are 0 to 9");
+  EXPECT_TRUE(toys::names(error(), {"train-labels-idx1-ubyte", "12", "7", "0", "9"}));
   write("train", images, images);
-  EXPECT_EQ(error(), "train-labels-idx1-ubyte: holds images; it should hold labels");
+  EXPECT_TRUE(toys::names(error(), {"train-labels-idx1-ubyte"}));
   write("train", labels, labels);
-  EXPECT_EQ(error(), "train-images-idx3-ubyte: holds labels; it should hold images");
+  EXPECT_TRUE(toys::names(error(), {"train-images-idx3-ubyte"}));
   write("train", torch::zeros({30, 32, 30}, torch::kUInt8), labels);
-  EXPECT_EQ(error(), "train-images-idx3-ubyte: images of 32x30; digits are 28x28");
+  EXPECT_TRUE(toys::names(error(), {"train-images-idx3-ubyte", "32x30", "28x28"}));
   write("train", torch::zeros({0, 28, 28}, torch::kUInt8), labels_up_to(0));
-  EXPECT_EQ(error(), "train-images-idx3-ubyte: holds no images");
+  EXPECT_TRUE(toys::names(error(), {"train-images-idx3-ubyte"}));
   write_file_atomically(data_ / "train-images-idx3-ubyte", "");
-  EXPECT_EQ(error(), "train-images-idx3-ubyte: the file is empty");
+  EXPECT_TRUE(toys::names(error(), {"train-images-idx3-ubyte"}));
 }
 
 TEST_F(Digits, AreDrawnWhereThereIsNothingElse) {
@@ -117,8 +118,8 @@ TEST_F(Digits, AreDrawnWhereThereIsNothingElse) {
   EXPECT_EQ(digits.train.images.sizes(), (torch::IntArrayRef{60'000, 28, 28}));
   EXPECT_EQ(digits.test.images.sizes(), (torch::IntArrayRef{10'000, 28, 28}));
   EXPECT_EQ(digits.test.labels.scalar_type(), torch::kInt64);
-  EXPECT_EQ(digits.origin, "procedural digits (MNIST was not found, and ANESI_OFFLINE keeps it from being fetched)");
-  EXPECT_NE(said_.find("using procedural digits: MNIST was not found"), std::string::npos) << said_;
+  EXPECT_TRUE(toys::names(digits.origin, {"procedural digits", "ANESI_OFFLINE"}));
+  EXPECT_TRUE(toys::names(said_, {"procedural digits", "MNIST"}));
   EXPECT_FALSE(fs::exists(cache_));
 }
 
@@ -135,8 +136,7 @@ TEST_F(Digits, AreNotTakenFromADamagedCache) {
   fs::create_directories(cache_);
   fs::rename(data_, cache_ / "mnist");
   EXPECT_TRUE(load_and_listen().procedural);
-  EXPECT_NE(said_.find("train-images-idx3-ubyte: is not the file of MNIST: its SHA-256 differs"), std::string::npos)
-      << said_;
+  EXPECT_TRUE(toys::names(said_, {"train-images-idx3-ubyte", "SHA-256"}));
 }
 
 // One source delivers something else under the right names, another fails.
@@ -157,11 +157,11 @@ TEST_F(Digits, AreNotTakenFromASourceThatHasSomethingElse) {
   const Environment online("ANESI_OFFLINE", nullptr);
   const DigitSets digits = load_and_listen(sources);
   EXPECT_TRUE(digits.procedural);
-  EXPECT_EQ(digits.origin, "procedural digits (MNIST was not found and could not be fetched)");
+  EXPECT_TRUE(digits.origin.starts_with("procedural digits")) << digits.origin;
   EXPECT_EQ(asked, 2);
-  EXPECT_NE(said_.find("could not fetch MNIST from an impostor: "), std::string::npos) << said_;
-  EXPECT_NE(said_.find("its SHA-256 differs"), std::string::npos) << said_;
-  EXPECT_NE(said_.find("could not fetch MNIST from nowhere: there is no network"), std::string::npos) << said_;
+  EXPECT_TRUE(toys::names(said_, {"an impostor"}));
+  EXPECT_TRUE(toys::names(said_, {"SHA-256"}));
+  EXPECT_TRUE(toys::names(said_, {"nowhere: there is no network"}));
   EXPECT_FALSE(fs::exists(cache_ / "mnist"));
   EXPECT_FALSE(fs::exists(cache_ / "fetching"));
 }
@@ -176,7 +176,7 @@ TEST_F(Digits, AreDrawnWhereTheCacheCannotBe) {
                             return scratch;
                           }};
   EXPECT_TRUE(load_and_listen({never}).procedural);
-  EXPECT_NE(said_.find("the cache cannot be used: Not a directory"), std::string::npos) << said_;
+  EXPECT_TRUE(toys::names(said_, {"cache", std::strerror(ENOTDIR)}));
 }
 
 }  // namespace
