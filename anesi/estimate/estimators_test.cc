@@ -56,10 +56,10 @@ TEST(Estimators, ExactIsEnumeration) {
   const auto ours = gradient_by_logits(logits, [&](const auto& beliefs) { return exact->expectation({beliefs}); });
   EXPECT_TRUE(torch::allclose(ours, gradient_by_logits(logits, enumerated), 1e-9, 1e-12));
   EXPECT_EQ(box->calls(), 24);
-  EXPECT_NE(message_of([&] {
-              make_estimator("exact", {kSources, box, seeded(1)}, {"points=23"});
-            }).find("24 different z"),
-            std::string::npos);
+  EXPECT_TRUE(toys::names(message_of([&] {
+                            make_estimator("exact", {kSources, box, seeded(1)}, {"points=23"});
+                          }),
+                          {"24"}));
 }
 
 class Unbiased : public testing::TestWithParam<std::string> {};
@@ -128,10 +128,7 @@ TEST(Estimators, ReparameterisedOfASquare) {
   }
   const auto step = std::make_shared<BlackBox>([](const Draws& z) { return z.real.select(1, 0).gt(0); }, 1);
   const auto estimator = make_estimator("reparameterised", {kTwoNormals, step, seeded(1)});
-  EXPECT_NE(message_of([&] {
-              estimator->expectation({{}, mean, deviation});
-            }).find("no gradient by the reals"),
-            std::string::npos);
+  EXPECT_THROW(estimator->expectation({{}, mean, deviation}), Error);
 }
 
 TEST(Estimators, AnesiIsExactOnceItHasSeenEverything) {
