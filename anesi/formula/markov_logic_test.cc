@@ -120,9 +120,9 @@ TEST(MarkovLogic, AFormulaOfAnyKindIsWeightedByAVariable) {
 
 TEST(MarkovLogic, WhatCannotBe) {
   const auto complaint = [](const char* text) { return toys::message_of([&] { MarkovLogic(parse_wcnf(text, "f")); }); };
-  EXPECT_EQ(complaint("h 1 0\n"), "markov logic: no soft clause; a formula of hard clauses is a constraint");
-  EXPECT_EQ(complaint("h 1 0\nh -1 0\n1 2 0\n"), "formula: it has no model, no world satisfies it");
-  EXPECT_NE(complaint("c p show 1 0\nh 1 2 0\n1 2 0\n").find("variable 2 is not shown"), std::string::npos);
+  EXPECT_TRUE(toys::names(complaint("h 1 0\n"), {"soft"}));
+  EXPECT_TRUE(toys::names(complaint("h 1 0\nh -1 0\n1 2 0\n"), {"formula"}));
+  EXPECT_TRUE(toys::names(complaint("c p show 1 0\nh 1 2 0\n1 2 0\n"), {"variable 2"}));
 }
 
 TEST(MarkovData, TablesBecomeWorldsAndBeliefs) {
@@ -136,14 +136,13 @@ TEST(MarkovData, TablesBecomeWorldsAndBeliefs) {
   const auto expected = torch::tensor({{{0.75, 0.25, 0.0}, {0.25, 0.5, 0.25}}}, torch::kFloat64);
   EXPECT_TRUE(torch::allclose(beliefs, expected));
   const auto complaint = [&](const torch::Tensor& table) { return toys::message_of([&] { worlds_of(logic, table); }); };
-  EXPECT_EQ(complaint(torch::zeros({1, 3})), "worlds: 4 columns are expected, one for each variable, not 3");
-  EXPECT_EQ(complaint(torch::tensor({{1, 0, 0, 1}, {0, 2, 0, 0}})), "worlds: row 2: values should be 0 or 1");
-  EXPECT_EQ(complaint(torch::tensor({{1, 1, 0, 1}})),
-            "worlds: row 1: exactly one of the variables 2, 3, 4 should be 1");
-  EXPECT_EQ(toys::message_of([&] {
-              beliefs_of(logic, torch::tensor({{0.5, 0.0, 0.0, 0.0}}));
-            }),
-            "beliefs: row 1: one of the variables 2, 3, 4 holds, so not all can be 0");
+  EXPECT_TRUE(toys::names(complaint(torch::zeros({1, 3})), {"worlds", "4", "3"}));
+  EXPECT_TRUE(toys::names(complaint(torch::tensor({{1, 0, 0, 1}, {0, 2, 0, 0}})), {"worlds", "row 2", "0", "1"}));
+  EXPECT_TRUE(toys::names(complaint(torch::tensor({{1, 1, 0, 1}})), {"worlds", "row 1", "2", "3", "4", "1"}));
+  EXPECT_TRUE(toys::names(toys::message_of([&] {
+                            beliefs_of(logic, torch::tensor({{0.5, 0.0, 0.0, 0.0}}));
+                          }),
+                          {"beliefs", "row 1", "2", "3", "4", "0"}));
 }
 
 }  // namespace
