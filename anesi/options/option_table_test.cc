@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "anesi/core/error.h"
+#include "anesi/testing/message_of.h"
 
 namespace anesi {
 namespace {
@@ -49,15 +50,14 @@ TEST_F(OptionTableTest, SetsWhatItWasFilledFrom) {
 }
 
 TEST_F(OptionTableTest, RefusesWithAReason) {
-  EXPECT_EQ(refusal("task.digts=3"), "there is no option task.digts; did you mean task.digits?");
-  EXPECT_EQ(refusal("colour=3"), "there is no option colour; `anesi train TASK --help` lists them");
-  EXPECT_EQ(refusal("task.digits=0"), "option task.digits: 0 is out of range; it may be 1 to 1000");
-  EXPECT_EQ(refusal("task.digits=3.5"), "option task.digits: \"3.5\" is not a whole number");
-  EXPECT_EQ(refusal("task.rate=nan"), "option task.rate: nan is out of range; it may be 0 to 10");
-  EXPECT_EQ(refusal("task.frozen=yes"), "option task.frozen: \"yes\" is not true or false");
-  EXPECT_EQ(refusal("task.schedule=fast"),
-            "option task.schedule: \"fast\" is not a choice; there are constant, cosine");
-  EXPECT_EQ(refusal("task.digits"), "\"task.digits\" is not of the form name=value");
+  EXPECT_TRUE(toys::names(refusal("task.digts=3"), {"task.digts", "task.digits"}));
+  EXPECT_TRUE(toys::names(refusal("colour=3"), {"colour"}));
+  EXPECT_TRUE(toys::names(refusal("task.digits=0"), {"task.digits", "0", "1", "1000"}));
+  EXPECT_TRUE(toys::names(refusal("task.digits=3.5"), {"task.digits", "3.5"}));
+  EXPECT_TRUE(toys::names(refusal("task.rate=nan"), {"task.rate", "nan", "0", "10"}));
+  EXPECT_TRUE(toys::names(refusal("task.frozen=yes"), {"task.frozen", "yes"}));
+  EXPECT_TRUE(toys::names(refusal("task.schedule=fast"), {"task.schedule", "fast", "constant", "cosine"}));
+  EXPECT_TRUE(toys::names(refusal("task.digits"), {"task.digits"}));
   EXPECT_EQ(example.digits, 4) << "a refused value was kept";
 }
 
@@ -82,8 +82,7 @@ TEST_F(OptionTableTest, TomlErrorsNameTheFile) {
     }
     return "";
   };
-  EXPECT_EQ(message("[task]\ndigits = 5000\n"),
-            "config.toml: option task.digits: 5000 is out of range; it may be 1 to 1000");
+  EXPECT_TRUE(toys::names(message("[task]\ndigits = 5000\n"), {"config.toml", "task.digits", "5000", "1", "1000"}));
   EXPECT_TRUE(message("[task\n").starts_with("config.toml: line 1: ")) << message("[task\n");
 }
 

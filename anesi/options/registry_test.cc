@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "anesi/testing/message_of.h"
+
 namespace anesi {
 namespace {
 
@@ -39,10 +41,10 @@ TEST(Registry, UnknownNamesAndNamesRegisteredTwiceAreNamed) {
   registry.add("a", 1);
   registry.add("b", 2);
   EXPECT_EQ(registry.find("b"), 2);
-  EXPECT_EQ(message([&] { registry.find("c"); }), "there is no thing c; there are a, b");
+  EXPECT_TRUE(toys::names(message([&] { registry.find("c"); }), {"thing c", "a, b"}));
   EXPECT_FALSE(registry.add("a", 3));
-  EXPECT_EQ(message([&] { registry.find("b"); }), "two things are registered as a; rename one");
-  EXPECT_EQ(message([&] { registry.all(); }), "two things are registered as a; rename one");
+  EXPECT_TRUE(toys::names(message([&] { registry.find("b"); }), {"things", "a"}));
+  EXPECT_TRUE(toys::names(message([&] { registry.all(); }), {"things", "a"}));
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "anesi/options/option_table.h"
 #include "anesi/options/parse_toml.h"
@@ -55,13 +57,13 @@ TEST(TomlScan, IsNotThatOfTextsAndComments) {
 // These ended the process: parsing, reading and releasing tables each call themselves once a level.
 TEST(TomlScan, IsRefusedBeforeItIsParsed) {
   constexpr int kLevels = 50'000;
-  const std::string wanted = "config.toml: line 2: names or values stand more than 16 deep inside one another";
+  const std::vector<std::string_view> wanted{"config.toml", "line 2", "16"};
   for (const auto& text : {name_of(kLevels) + "=1", "[" + name_of(kLevels) + "]", "[[" + name_of(kLevels) + "]]",
                            "x=" + repeated("[", kLevels) + repeated("]", kLevels),
                            "x=" + repeated("{a=", kLevels) + "1" + repeated("}", kLevels)}) {
-    EXPECT_EQ(toys::message_of([&] { parse_toml("\n" + text, "config.toml"); }), wanted);
+    EXPECT_TRUE(toys::names(toys::message_of([&] { parse_toml("\n" + text, "config.toml"); }), wanted));
     OptionTable table;
-    EXPECT_EQ(toys::message_of([&] { table.load_toml("\n" + text, "config.toml"); }), wanted);
+    EXPECT_TRUE(toys::names(toys::message_of([&] { table.load_toml("\n" + text, "config.toml"); }), wanted));
   }
 }
 
@@ -85,13 +87,12 @@ TEST(ParseToml, LettersBeyondAsciiStandInQuotesAndComments) {
     EXPECT_EQ(name, letter);
   }
   for (const auto& text : {letter + "=1", "[" + letter + "]", "x=" + letter + "-3", "x=1" + letter, "x=1 " + letter}) {
-    EXPECT_EQ(toys::message_of([&] { parse_toml("\n" + text, "config.toml"); }),
-              "config.toml: line 2: a letter beyond ASCII outside of quotes");
+    EXPECT_TRUE(
+        toys::names(toys::message_of([&] { parse_toml("\n" + text, "config.toml"); }), {"config.toml", "line 2"}));
   }
   for (const auto& text :
        {"x=0'" + letter + "'", "x='a' '" + letter + "'", "a\"" + letter + "\"=1", "[a]'" + letter + "'"}) {
-    EXPECT_EQ(toys::message_of([&] { parse_toml(text, "config.toml"); }),
-              "config.toml: line 1: a quote where no text can begin");
+    EXPECT_TRUE(toys::names(toys::message_of([&] { parse_toml(text, "config.toml"); }), {"config.toml", "line 1"}));
   }
   for (const auto& text : {"x=1=\"" + letter + "\"", "x=1979-05-27='" + letter + "-3", "x=[1 = '" + letter + "']"}) {
     EXPECT_TRUE(toys::message_of([&] { parse_toml(text, "config.toml"); }).starts_with("config.toml: line 1: "))
@@ -101,11 +102,11 @@ TEST(ParseToml, LettersBeyondAsciiStandInQuotesAndComments) {
   EXPECT_NO_THROW(
       parse_toml("'a' . \"b\" = {'c' = ['d', \"\"\"e\"\"\"\r\n, 'f'], \"g\" = 1}\r\n  'h' = ''", "config.toml"));
   for (const auto& text : {"\\" + letter, "\\ " + letter}) {
-    EXPECT_EQ(toys::message_of([&] { parse_toml("x=\"\"\"" + text + "\"\"\"", "config.toml"); }),
-              "config.toml: line 1: a letter beyond ASCII behind a backslash");
+    EXPECT_TRUE(toys::names(toys::message_of([&] { parse_toml("x=\"\"\"" + text + "\"\"\"", "config.toml"); }),
+                            {"config.toml", "line 1"}));
   }
-  EXPECT_EQ(toys::message_of([&] { parse_toml("x=\"\"\"\\ \n \n" + letter + "\"\"\"", "config.toml"); }),
-            "config.toml: line 3: a letter beyond ASCII behind a backslash");
+  EXPECT_TRUE(toys::names(toys::message_of([&] { parse_toml("x=\"\"\"\\ \n \n" + letter + "\"\"\"", "config.toml"); }),
+                          {"config.toml", "line 3"}));
 }
 
 // The parser's own assertion ended the process.
@@ -122,8 +123,7 @@ TEST(ParseToml, LongNamesAreComparedWithNone) {
   std::int64_t digits = 1;
   table.add("task.digits", digits, {1, 10}, "how many");
   const auto message = toys::message_of([&] { table.load_toml(std::string(900'000, 'd') + "=1", "config.toml"); });
-  EXPECT_EQ(message,
-            "config.toml: there is no option " + std::string(64, 'd') + "…; `anesi train TASK --help` lists them");
+  EXPECT_TRUE(toys::names(message, {"config.toml", std::string(64, 'd') + "…"}));
 }
 
 }  // namespace
