@@ -62,7 +62,6 @@ TEST_F(ReportTest, AnUnfinishedRunIsToldWithoutItsModel) {
   EXPECT_TRUE(run["left_out"].contains("model"));
   EXPECT_TRUE(report.figures["mistakes"].empty());
   const auto html = report_html(report);
-  EXPECT_NE(html.find("still running, or was stopped"), std::string::npos);
   EXPECT_NE(html.find("<data value=\"0.725\" data-at=\"/runs/0/log/1/symbolic\">72.50 %</data>"), std::string::npos);
   expect_figures_of_json(html, report.figures);
 }
@@ -88,7 +87,7 @@ TEST_F(ReportTest, ALineThatIsCutShortIsLeftOut) {
   append_to_file(directory / "log.jsonl", R"({"phase":"percep)");
   EXPECT_EQ(read_log(directory).size(), 2);
   append_to_file(directory / "log.jsonl", "\n");
-  EXPECT_NE(toys::message_of([&] { read_log(directory); }).find("line 3 is no JSON"), std::string::npos);
+  EXPECT_TRUE(toys::names(toys::message_of([&] { read_log(directory); }), {"log.jsonl", "line 3"}));
 }
 
 TEST_F(ReportTest, RunsOfAFolderComeInTheOrderOfTheirNumbers) {
@@ -99,7 +98,7 @@ TEST_F(ReportTest, RunsOfAFolderComeInTheOrderOfTheirNumbers) {
     names.push_back(directory.filename().string());
   EXPECT_EQ(names, (std::vector<std::string>{"seed-0", "seed-9", "seed-10"}));
   const auto other = (scratch.path() / "other").string();
-  EXPECT_NE(toys::message_of([&] { run_directories({other}); }).find("neither a run"), std::string::npos);
+  EXPECT_TRUE(toys::names(toys::message_of([&] { run_directories({other}); }), {other}));
 }
 
 TEST(InputPicture, PutsPartsBesideEachOther) {
