@@ -121,7 +121,7 @@ TEST(FlowPrior, BeforeTheFirstBeliefItIsAFixedDirichlet) {
   check_beliefs(drawn, kUneven);
   const auto own = prior.sample(20000, seeded(7)).select(1, 1).select(1, 0);
   EXPECT_NEAR(own.var().item<double>(), 0.25 / 1.6, 0.01);  // of Beta(0.3, 0.3)
-  EXPECT_NE(toys::message_of([&] { prior.log_density(drawn); }).find("before the first fit"), std::string::npos);
+  EXPECT_THROW(prior.log_density(drawn), Error);
 }
 
 TEST(FlowPrior, IsSafeWhereBeliefsAreCertainOrAllAlike) {
@@ -184,7 +184,7 @@ TEST(FlowPrior, RefusesWhatIsNotItsOwn) {
   EXPECT_THROW(prior.observe(torch::full({1, 4, 4}, NAN)), Error);
   EXPECT_THROW(FlowPrior(kUneven, {}, 0), UsageError);
   EXPECT_THROW(FlowPrior(kUneven, {}, 100, 0), UsageError);
-  EXPECT_NE(toys::message_of([] { FlowPrior(kUneven, {.lr = 0}); }).find("flow.lr"), std::string::npos);
+  EXPECT_TRUE(toys::names(toys::message_of([] { FlowPrior(kUneven, {.lr = 0}); }), {"flow.lr"}));
 }
 
 }  // namespace
