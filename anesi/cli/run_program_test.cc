@@ -9,6 +9,7 @@
 #include "anesi/core/error.h"
 #include "anesi/io/files.h"
 #include "anesi/io/input_file.h"
+#include "anesi/testing/message_of.h"
 
 namespace anesi {
 namespace {
@@ -35,13 +36,13 @@ TEST_F(RunProgram, RunsInTheDirectoryWithoutAShell) {
 }
 
 TEST_F(RunProgram, SaysHowItFailed) {
-  EXPECT_EQ(error_of({"sh", "-c", "exit 3"}), "sh: failed with status 3");
-  EXPECT_EQ(error_of({"sh", "-c", "kill -9 $$"}), "sh: killed by signal 9");
-  EXPECT_EQ(error_of({"no-such-program"}), "no-such-program: cannot run: No such file or directory");
+  EXPECT_TRUE(toys::names(error_of({"sh", "-c", "exit 3"}), {"sh", "3"}));
+  EXPECT_TRUE(toys::names(error_of({"sh", "-c", "kill -9 $$"}), {"sh", "9"}));
+  EXPECT_TRUE(toys::names(error_of({"no-such-program"}), {"no-such-program"}));
 }
 
 TEST_F(RunProgram, StopsWhatTakesTooLong) {
-  EXPECT_EQ(error_of({"sh", "-c", "sleep 60; true"}, milliseconds(100)), "sh: stopped after 0.1 s without an end");
+  EXPECT_TRUE(toys::names(error_of({"sh", "-c", "sleep 60; true"}, milliseconds(100)), {"sh", "0.1"}));
 }
 
 }  // namespace
