@@ -11,6 +11,11 @@ using torch::autograd::variable_list;
 
 constexpr std::int64_t kRowsPerThread = 20000;
 
+// Of two, the first where they are equal; what is not a number stays that, and goes before all others.
+inline float larger(float first, float second) {
+  return static_cast<int>(second > first) | static_cast<int>(second != second) ? second : first;
+}
+
 // Rows of squares that follow each other, two rows of pixels each; `width` is of the result.
 ANESI_VECTORIZED void pool_rows(const float* __restrict pixels, std::int64_t rows, std::int64_t width,
                                 float* __restrict pooled) {
@@ -18,11 +23,7 @@ ANESI_VECTORIZED void pool_rows(const float* __restrict pixels, std::int64_t row
     const float* const top = pixels + 4 * width * row;
     const float* const bottom = top + 2 * width;
     for (std::int64_t at = 0; at < width; ++at) {
-      // The first of equal ones is taken, and what is not a number stays that.
-      float best = top[2 * at];
-      best = top[2 * at + 1] > best ? top[2 * at + 1] : best;
-      best = bottom[2 * at] > best ? bottom[2 * at] : best;
-      best = bottom[2 * at + 1] > best ? bottom[2 * at + 1] : best;
+      const float best = larger(larger(larger(top[2 * at], top[2 * at + 1]), bottom[2 * at]), bottom[2 * at + 1]);
       pooled[width * row + at] = best < 0 ? 0 : best;
     }
   }

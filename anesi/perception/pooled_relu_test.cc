@@ -35,6 +35,16 @@ TEST(PooledRelu, TakesOtherLayoutsAndSizes) {
 
 TEST(PooledRelu, KeepsWhatIsNotANumber) {
   EXPECT_TRUE(pooled_relu(torch::full({1, 1, 4, 4}, NAN)).isnan().all().item<bool>());
+  // Wherever it is in its square, and whatever is around it.
+  for (const double others : {-1.0, 0.0, 2.0}) {
+    for (std::int64_t row = 0; row < 2; ++row) {
+      for (std::int64_t column = 0; column < 2; ++column) {
+        auto images = torch::full({1, 1, 2, 40}, others);
+        images.slice(3, column, 40, 2).select(2, row).fill_(NAN);
+        EXPECT_TRUE(pooled_relu(images).isnan().all().item<bool>()) << others << " at " << row << ", " << column;
+      }
+    }
+  }
 }
 
 }  // namespace
