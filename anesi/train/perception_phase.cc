@@ -89,6 +89,7 @@ Phase::Next PerceptionPhase::finish() {
     return Next::kOn;
   }
   ++learner_.restarts;
+  kept_.reset();
   learner_.explained.reset();
   learner_.begin_anew(learner_.seed + kRestartSeeds * static_cast<std::uint64_t>(learner_.restarts));
   return Next::kAgain;

@@ -58,7 +58,7 @@ class PerceptionPhase final : public Phase {
     double accuracy;
     NamedTensors weights;  // of perception
   };
-  std::optional<Kept> kept_;  // the best so far on what is held out, where train.keep asks for it
+  std::optional<Kept> kept_;  // the best of this start on what is held out, where train.keep asks for it
 };
 
 }  // namespace anesi

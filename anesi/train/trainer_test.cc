@@ -192,6 +192,48 @@ TEST(TrainerOfALambda, TakesTheBestStartWhereNoneExplainsLabelsWellEnough) {
   EXPECT_EQ(tiny.learner.explained->gap, starts.gaps[best]);
 }
 
+// The best epoch of a start is its own: what an earlier start was at its best is no weights of the next.
+TEST(TrainerOfALambda, EveryStartKeepsTheBestOfItsOwnEpochs) {
+  auto plan = impatient();
+  plan.train.epochs = 4;
+  plan.train.keep = Keep::kBest;
+  Tiny tiny(plan);
+  tiny.learner.held_out = blurred_sums(60, 6);
+  struct Kept final : TrainingObserver {
+    explicit Kept(Tiny& of) : tiny(of) {}
+    void on_evaluation(const Progress& progress, const std::optional<Evaluation>& evaluation) override {
+      if (progress.phase != "perception") return;
+      if (progress.epoch == 1 || evaluation->accuracy > best.back().accuracy) {
+        if (progress.epoch == 1) best.emplace_back();
+        best.back() = {evaluation->accuracy, copied(module_tensors(*tiny.learner.perception, ""))};
+      }
+      if (progress.step < progress.steps) return;
+      // What explanations cost by the best epoch of this start, which then goes on from where it was.
+      const auto now = copied(module_tensors(*tiny.learner.perception, ""));
+      load_module_tensors(*tiny.learner.perception, "", best.back().weights, "test");
+      gaps.push_back(explain_labels(tiny.learner, impatient().refine).gap);
+      load_module_tensors(*tiny.learner.perception, "", now, "test");
+    }
+    struct Best {
+      double accuracy = 0;
+      NamedTensors weights;
+    };
+    Tiny& tiny;
+    std::vector<Best> best;    // by each start
+    std::vector<double> gaps;  // of it
+  } starts(tiny);
+  EXPECT_TRUE(tiny.trainer->run(starts));
+  ASSERT_EQ(starts.gaps.size(), 3U);
+  const auto chosen = static_cast<std::size_t>(std::ranges::min_element(starts.gaps) - starts.gaps.begin());
+  const auto most_accurate =
+      static_cast<std::size_t>(std::ranges::max_element(starts.best, {}, &Kept::Best::accuracy) - starts.best.begin());
+  EXPECT_LT(most_accurate, chosen) << "this seed tests nothing; choose another";
+  EXPECT_EQ(tiny.learner.explained->gap, starts.gaps[chosen]);
+  for (const auto& [name, tensor] : starts.best[chosen].weights) {
+    EXPECT_TRUE(torch::equal(tensor, module_tensors(*tiny.learner.perception, "").at(name))) << name;
+  }
+}
+
 TEST(TrainerOfALambda, ReportsMeansSinceTheLastReport) {
   Tiny tiny;
   struct Means final : TrainingObserver {
