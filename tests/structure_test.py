@@ -69,6 +69,18 @@ class Structure(unittest.TestCase):
                         wrong.append(f"{path.relative_to(ROOT)} includes another task's {included}")
         self.assertEqual(wrong, [])
 
+    def test_constants_and_tests_that_documents_name_are_there(self):
+        code = "\n".join(text for _, _, text in sources())
+        tests = {path.name for folder in ("anesi", "tests") for path in (ROOT.parent / folder).rglob("*") if path.is_file()}
+        wrong = []
+        for document in sorted((ROOT.parent / "docs").glob("*.md")):
+            for name in re.findall(r"`([^`\n]+)`", document.read_text()):
+                if re.fullmatch(r"k[A-Z]\w+", name) and not re.search(rf"\b{name}\b", code):
+                    wrong.append(f"{document.name}: {name}")
+                if re.fullmatch(r"[\w/]*(_test\.(cc|py|cmake)|earlier_formats\.cc)", name) and pathlib.Path(name).name not in tests:
+                    wrong.append(f"{document.name}: {name}")
+        self.assertEqual(wrong, [])
+
     def test_no_folder_names_an_option_of_a_later_one(self):
         described = {}  # by name without its group: the folders that describe it
         for folder, _, text in sources():
