@@ -45,19 +45,25 @@ torch::Tensor normalised(const torch::Tensor& log_weights) {
   return torch::where(total.isneginf(), torch::zeros_like(log_weights), (log_weights - total).exp());
 }
 
-// Throws UsageError where rows are not of a space; kUnset leaves a variable open, kNone ends an output.
-void check_rows(const torch::Tensor& rows, std::int64_t batch, const Space& space, const char* name) {
+// Throws UsageError where rows are not of a space. kUnset leaves a variable open; kNone ends an output, of worlds it is
+// no value.
+enum class Rows { kWorlds, kOutputs };
+void check_rows(const torch::Tensor& rows, std::int64_t batch, const Space& space, Rows what) {
+  const auto* const name = what == Rows::kWorlds ? "worlds" : "outputs";
   const auto variables = space.variables();
   if (rows.scalar_type() != torch::kInt64 || rows.dim() != 2 || rows.size(0) != batch || rows.size(1) != variables) {
     throw UsageError(fmt::format("{}: int64 [{}, {}] is expected, not {} [{}]", name, batch, variables,
                                  torch::toString(rows.scalar_type()), fmt::join(rows.sizes(), ", ")));
   }
   const auto past = rows >= torch::tensor(space.domains(), torch::kInt64);
-  const auto wrong = past.logical_or(rows < std::min(kNone, kUnset)).nonzero();
+  auto below = rows < std::min(kNone, kUnset);
+  if (what == Rows::kWorlds) below = below.logical_or(rows == kNone);
+  const auto wrong = past.logical_or(below).nonzero();
   if (wrong.size(0) == 0) return;
   const auto row = wrong[0][0].item<std::int64_t>(), variable = wrong[0][1].item<std::int64_t>();
-  throw UsageError(fmt::format("{}: row {} has {} at variable {}, which has the values 0 to {}", name, row,
-                               rows[row][variable].item<std::int64_t>(), variable, space.domain(variable) - 1));
+  throw UsageError(
+      fmt::format("{}: row {} has {} at variable {}, which has the values 0 to {}, and {} where it is open", name, row,
+                  rows[row][variable].item<std::int64_t>(), variable, space.domain(variable) - 1, kUnset));
 }
 
 }  // namespace
@@ -262,7 +268,7 @@ MostProbable Predictor::find_most_probable_worlds(const torch::Tensor& beliefs, 
                                                   const torch::Tensor& given, std::int64_t beam) const {
   const torch::NoGradGuard no_gradients;
   check_beliefs(beliefs, problem().worlds());
-  check_rows(outputs, beliefs.size(0), problem().outputs(), "outputs");
+  check_rows(outputs, beliefs.size(0), problem().outputs(), Rows::kOutputs);
   if (parts_.model.exact) return parts_.model.exact->most_probable(beliefs, outputs);
   const auto batch = beliefs.size(0), variables = beliefs.size(1);
   MostProbable result{torch::full({batch, variables}, kUnset, torch::kInt64),
@@ -319,7 +325,7 @@ std::vector<RecordedStep> Predictor::record(const torch::Tensor& belief, Values 
 torch::Tensor Predictor::marginals(const torch::Tensor& beliefs, const torch::Tensor& outputs,
                                    const torch::Tensor& given) const {
   check_beliefs(beliefs, problem().worlds());
-  check_rows(outputs, beliefs.size(0), problem().outputs(), "outputs");
+  check_rows(outputs, beliefs.size(0), problem().outputs(), Rows::kOutputs);
   if (parts_.model.exact) return parts_.model.exact->marginals(beliefs, outputs);
   if (beliefs.size(0) == 0) return torch::empty_like(beliefs, torch::kFloat64);
   auto& prediction = *parts_.model.prediction;
@@ -345,7 +351,7 @@ torch::Tensor Predictor::sample(const torch::Tensor& beliefs, const torch::Tenso
                                 const at::Generator& generator, const torch::Tensor& given) const {
   const torch::NoGradGuard no_gradients;
   check_beliefs(beliefs, problem().worlds());
-  check_rows(outputs, beliefs.size(0), problem().outputs(), "outputs");
+  check_rows(outputs, beliefs.size(0), problem().outputs(), Rows::kOutputs);
   const auto batch = beliefs.size(0);
   const auto repeated = [&](const torch::Tensor& rows) { return rows.repeat_interleave(count, 0); };
   const auto many = repeated(beliefs), wanted = repeated(outputs);
@@ -379,8 +385,8 @@ Conditioned Predictor::condition(const torch::Tensor& beliefs, const Evidence& e
   const torch::NoGradGuard no_gradients;
   check_beliefs(beliefs, problem().worlds());
   const bool knows_worlds = evidence.worlds.defined(), knows_output = evidence.outputs.defined();
-  if (knows_worlds) check_rows(evidence.worlds, beliefs.size(0), problem().worlds(), "worlds");
-  if (knows_output) check_rows(evidence.outputs, beliefs.size(0), problem().outputs(), "outputs");
+  if (knows_worlds) check_rows(evidence.worlds, beliefs.size(0), problem().worlds(), Rows::kWorlds);
+  if (knows_output) check_rows(evidence.outputs, beliefs.size(0), problem().outputs(), Rows::kOutputs);
   const auto believed = knows_worlds ? clamped(beliefs, evidence.worlds) : beliefs;
   Conditioned result;
   result.log_prob =

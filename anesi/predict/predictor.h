@@ -86,7 +86,7 @@ struct Predictions {
 
 // Variables that are known, and an output, kUnset where not: what a prediction is to be conditioned on.
 struct Evidence {
-  torch::Tensor worlds = {};   // int64 [batch, worlds]; undefined: no variable is known
+  torch::Tensor worlds = {};   // int64 [batch, worlds]; undefined: no variable is known. kNone is refused
   torch::Tensor outputs = {};  // int64 [batch, outputs]; undefined: no output is known
   torch::Tensor given = {};
 };

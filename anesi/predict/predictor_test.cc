@@ -448,6 +448,17 @@ TEST_F(PredictorOfSums, PruningIsByTheProblemsPrunerOrNotAtAll) {
                UsageError);
 }
 
+// In worlds only kUnset leaves a variable open: kNone ends an output, and is no value of a variable.
+TEST_F(PredictorOfSums, ConditionsOnValuesOfVariablesAlone) {
+  const auto asked = exact();
+  const auto none = torch::tensor({{std::int64_t{0}, kNone}}).expand({4, -1}).contiguous();
+  EXPECT_THROW(asked.condition(beliefs_, {.worlds = none}), UsageError);
+  EXPECT_THROW(asked.condition(beliefs_, {.worlds = none - 2}), UsageError);
+  const auto open = torch::tensor({{std::int64_t{0}, kUnset}}).expand({4, -1}).contiguous();
+  const auto found = asked.condition(beliefs_, {.worlds = open});
+  EXPECT_TRUE(torch::allclose(found.beliefs.select(1, 1), beliefs_.select(1, 1)));
+}
+
 // Three cells of three values that must all differ; the values are names, and labels say whether they do.
 class PredictorOfPairs : public testing::Test {
  protected:

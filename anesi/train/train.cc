@@ -1,5 +1,7 @@
 #include "anesi/train/train.h"
 
+#include <fmt/format.h>
+
 #include "anesi/core/error.h"
 #include "anesi/train/follow_phase.h"
 #include "anesi/train/perception_phase.h"
@@ -9,10 +11,22 @@
 namespace anesi {
 namespace {
 
+// Labels are looked up by their values: a variable that is not known is kUnset, and any other number below 0 is
+// refused.
+void check_labels(const Observations& labels) {
+  if (!labels.worlds.defined()) return;
+  const auto wrong = (labels.worlds < 0).logical_and(labels.worlds != kUnset).nonzero();
+  if (wrong.size(0) == 0) return;
+  const auto row = wrong[0][0].item<std::int64_t>(), variable = wrong[0][1].item<std::int64_t>();
+  throw UsageError(fmt::format("labels: example {} has {} at variable {} of its world; {} says that it is not known",
+                               row, labels.worlds[row][variable].item<std::int64_t>(), variable, kUnset));
+}
+
 void check(const Learner& learner, const TrainOptions& train, const QOptions& q, const RefineOptions& refine) {
   if (!learner.loss || !learner.model.prediction) {
     throw UsageError("training: the learner has no loss or no q; call learn_through() or set both");
   }
+  check_labels(learner.training->labels());
   if (train.augment && !learner.augment) throw UsageError("train.augment: this task cannot augment its inputs");
   const bool q_follows = learner.learns_q && !q.frozen;
   if (refine.epochs == 0) return;
