@@ -68,6 +68,11 @@ void check_rows(const torch::Tensor& rows, std::int64_t batch, const Space& spac
 
 }  // namespace
 
+bool prunes_by(const Problem& problem, const PredictorOptions& options, bool q_learned_under_it) {
+  return (q_learned_under_it || options.prune || options.decide == Decide::kConstrained) &&
+         problem.facts().find<Pruner>() != nullptr;
+}
+
 Predictor::Predictor(Parts parts) : parts_(std::move(parts)) {
   parts_.perception->eval();
   parts_.model.eval();

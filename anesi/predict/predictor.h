@@ -73,6 +73,10 @@ struct PredictorOptions {
   }
 };
 
+// Whether answers keep to the problem's pruner: where q learned under it (q.variant=prune), and where options say so.
+// False where the problem has none.
+bool prunes_by(const Problem& problem, const PredictorOptions& options, bool q_learned_under_it);
+
 struct Predictions {
   torch::Tensor worlds;    // int64 [batch, worlds]: what is read, the most likely world of each belief
   torch::Tensor symbolic;  // int64 [batch, outputs]: c of it
@@ -105,7 +109,7 @@ class Predictor {
     InferenceModel model;
     PredictorOptions options = {};
     std::optional<Decision> decision = {};
-    bool prunes = false;    // by the problem's pruner; throws UsageError where it has none
+    bool prunes = false;    // by the problem's pruner (prunes_by); throws UsageError where it has none
     bool q_learned = true;  // where it did not, what q says means nothing and is left out of evaluations
   };
   // Puts perception and q into evaluation mode.

@@ -448,6 +448,18 @@ TEST_F(PredictorOfSums, PruningIsByTheProblemsPrunerOrNotAtAll) {
                UsageError);
 }
 
+// Learned under the pruner, or told so by an option; and a problem without a pruner is not pruned.
+TEST_F(PredictorOfSums, PrunesWhereAnOptionSaysSo) {
+  const auto prunes = [&](const PredictorOptions& options, bool learned) {
+    EXPECT_FALSE(prunes_by(*with_facts(addition_, {}), options, learned));
+    return prunes_by(*addition_, options, learned);
+  };
+  EXPECT_FALSE(prunes({}, false));
+  EXPECT_TRUE(prunes({}, true));
+  EXPECT_TRUE(prunes({.prune = true}, false));
+  EXPECT_TRUE(prunes({.decide = Decide::kConstrained}, false));
+}
+
 // In worlds only kUnset leaves a variable open: kNone ends an output, and is no value of a variable.
 TEST_F(PredictorOfSums, ConditionsOnValuesOfVariablesAlone) {
   const auto asked = exact();

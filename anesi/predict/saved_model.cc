@@ -148,7 +148,7 @@ Predictor load_predictor(const SavedModel& saved, std::shared_ptr<const Problem>
                          .model = std::move(model),
                          .options = options.predictor,
                          .decision = saved.decision,
-                         .prunes = saved.prunes && problem->facts().find<Pruner>() != nullptr,
+                         .prunes = prunes_by(*problem, options.predictor, saved.prunes),
                          .q_learned = saved.q_learned};
   const auto origin = weights_path(saved.directory).string();
   const auto shapes = read_safetensors_shapes(weights_path(saved.directory));

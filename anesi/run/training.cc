@@ -76,6 +76,7 @@ Training::Training(const Configuration& configuration, const Task& task, Splits 
   learner.loss = entry.make({.problem = learner.pieces ? learner.pieces->problem : task_.problem,
                              .model = learner.model,
                              .make_prior = [&](const Space& worlds) { return configuration.make_prior(worlds); },
+  learner.prunes = configuration.q.amortized.prunes();
                              .options = configuration.loss_options(),
                              .generator = learner.generator});
   learner.say = say;
@@ -113,13 +114,12 @@ Predictor Training::predictor_with(const std::shared_ptr<Perception>& perception
     decision = Decision{.by = *by, .limits = options.limits};
     decision->fit(*task_.problem, *learner_->model.prediction, *perception, data_.held_out());
   }
-  const bool prunes = configuration_.q.amortized.prunes() || options.prune || options.decide == Decide::kConstrained;
   return Predictor({.problem = learner_->problem,  // with the memory as it is now
                     .perception = perception,
                     .model = learner_->model,
                     .options = options,
                     .decision = decision,
-                    .prunes = prunes && task_.problem->facts().find<Pruner>() != nullptr,
+                    .prunes = prunes_by(*task_.problem, options, learner_->prunes),
                     .q_learned = learner_->through_q});
 }
 

@@ -59,3 +59,4 @@ void Knowledge::learn_through(InferenceModel q, const AmortizedOptions& options,
 }
 
 }  // namespace anesi
+  prunes = options.prunes();

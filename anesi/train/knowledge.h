@@ -52,6 +52,7 @@ struct Knowledge {
   bool learns_q = false;       // whether the loss has a q that learns from samples of c
   bool through_q = true;       // whether perception learns through q; where not, evaluations leave out what q says
 
+  bool prunes = false;         // whether q learns under the problem's pruner: answers then keep to it as well
   // Where q is a memory that was found by asking c: how closely it is watched (watch.h), and how often it was found
   // anew.
   struct Watched {

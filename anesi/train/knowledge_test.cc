@@ -15,6 +15,39 @@
 namespace anesi {
 namespace {
 
+// With q.variant=prune whatever the library answers keeps the rules, as what the program answers does.
+TEST(Learner, PredictsUnderThePrunerWhereQLearnedUnderIt) {
+  const auto problem = std::make_shared<toys::Addition>(/*digits=*/1, /*base=*/3);
+  const auto inputs = points_of(problem->worlds()).to(torch::kFloat32);
+  const auto examples = tensor_examples(inputs, problem->apply(points_of(problem->worlds())));
+  Learner learner(
+      problem, [] { return std::make_shared<toys::Sensor>(); }, examples, /*seed=*/1);
+  const auto violations = [&] {
+    const auto predictor = learner.predictor();
+    const auto beliefs = predictor.beliefs(inputs);
+    const auto outputs = examples->labels().outputs;
+    const auto worlds = predictor.sample(beliefs, outputs, 20, seeded(1)).view({-1, 2});
+    return (problem->apply(worlds) != outputs.repeat_interleave(20, 0)).any(1).sum().item<std::int64_t>();
+  };
+  AmortizedOptions options;
+  options.samples = 8;
+  options.variant = Variant::kExplain;
+  learner.learn_through("scan", {"width=8"}, /*explain=*/true, options);
+  EXPECT_FALSE(learner.predictor().prunes_symbolically());
+  EXPECT_GT(violations(), 0);
+  options.variant = Variant::kPrune;
+  learner.learn_through("scan", {"width=8"}, /*explain=*/true, options);
+  EXPECT_TRUE(learner.predictor().prunes_symbolically());
+  EXPECT_EQ(violations(), 0);
+  EXPECT_TRUE(train(learner, {.epochs = 1}));
+  EXPECT_EQ(violations(), 0);
+  // An option prunes as well, whatever q learned under.
+  options.variant = Variant::kExplain;
+  learner.learn_through("scan", {"width=8"}, /*explain=*/true, options);
+  EXPECT_FALSE(learner.predictor().prunes_symbolically());
+  EXPECT_TRUE(learner.predictor({.prune = true}).prunes_symbolically());
+}
+
 // -1 ends an output; of a variable that is not known a label says kUnset. Nobody means the value 0.
 TEST(Learner, RefusesLabelsOfWorldsThatAreNoValues) {
   const auto worlds = torch::tensor({{0, 1}, {2, 2}});

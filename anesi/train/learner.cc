@@ -66,7 +66,7 @@ Predictor Learner::predictor(const PredictorOptions& options) const {
                     .model = model,
                     .options = options,
                     .decision = {},
-                    .prunes = options.decide == Decide::kConstrained && problem->facts().find<Pruner>() != nullptr,
+                    .prunes = prunes_by(*problem, options, prunes),
                     .q_learned = through_q});
 }
 

@@ -35,7 +35,7 @@ Predictor Core::predictor_of(const std::shared_ptr<const Problem>& problem) cons
                     .perception = std::make_shared<NoPerception>(),
                     .model = knowledge_.model,
                     .options = options_->eval,
-                    .prunes = options_->q.amortized.prunes() && problem->facts().find<Pruner>() != nullptr});
+                    .prunes = prunes_by(*problem, options_->eval, options_->q.amortized.prunes())});
 }
 
 torch::Tensor Core::is_possible(const Asked& asked, const torch::Tensor& outputs) const {
