@@ -1,5 +1,7 @@
 #include "anesi/run/training.h"
 
+#include <utility>
+
 #include "anesi/core/error.h"
 #include "anesi/core/pruner.h"
 #include "anesi/core/rows.h"
@@ -70,13 +72,14 @@ Training::Training(const Configuration& configuration, const Task& task, Splits 
   // Through exact inference there is no q that learns, whatever the loss was to be.
   const auto& entry = found_ && found_->architecture == kExactArchitecture ? losses().find(kExactArchitecture)
                                                                            : configuration.loss_entry();
-  learner.model = configuration.make_model(*task_.problem, found_ ? found_->architecture : "");
+  learner.model = chosen_model_ ? *std::exchange(chosen_model_, {})
+                                : configuration.make_model(*task_.problem, found_ ? found_->architecture : "");
   learner.learns_q = entry.learns_q;
   learner.through_q = entry.through_q;
+  learner.prunes = configuration.q.amortized.prunes();
   learner.loss = entry.make({.problem = learner.pieces ? learner.pieces->problem : task_.problem,
                              .model = learner.model,
                              .make_prior = [&](const Space& worlds) { return configuration.make_prior(worlds); },
-  learner.prunes = configuration.q.amortized.prunes();
                              .options = configuration.loss_options(),
                              .generator = learner.generator});
   learner.say = say;
@@ -95,9 +98,10 @@ void Training::find_out(const Say& say) {
       task_.problem, configuration_.discover, static_cast<std::uint64_t>(configuration_.seed),
       [&](const Problem& problem, const std::string& name) { return configuration_.make_model(problem, name); }, say);
   if (configuration_.loss_entry().exact && !chosen.is_exact()) {
-    throw Error("exact inference: " + chosen.discovery->reason);
+    throw Error("exact inference: " + (chosen.discovery ? chosen.discovery->reason : chosen.reason));
   }
   task_.problem = chosen.problem;
+  chosen_model_ = chosen.model;
   found_ = Found{found_facts_of(*chosen.problem), chosen.architecture, chosen.reason};
 }
 

@@ -58,6 +58,7 @@ class Training {
   Splits data_;
   torch::Tensor fingerprint_;
   std::optional<Found> found_;
+  std::optional<InferenceModel> chosen_model_;  // made when it was chosen, until the learner has it
   std::unique_ptr<Learner> learner_;
   std::unique_ptr<Trainer> trainer_;
 };

@@ -8,11 +8,14 @@
 #include <numeric>
 
 #include "anesi/core/beliefs.h"
+#include "anesi/core/error.h"
 #include "anesi/core/seeded.h"
 #include "anesi/discover/find_tables.h"
 #include "anesi/discover/orders.h"
 #include "anesi/discover/worlds.h"
+#include "anesi/exact/automaton.h"
 #include "anesi/exact/cnf.h"
+#include "anesi/exact/compiled_formula.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/exact/found_facts.h"
 #include "anesi/losses/amortized.h"
@@ -66,6 +69,22 @@ ChosenQ choose_q(const std::shared_ptr<const Problem>& problem, const DiscoverOp
                  const std::function<void(const std::string&)>& say) {
   if (problem->facts().find<Automaton>() != nullptr) {
     return {problem, kExactArchitecture, "exact inference: the problem tells its memory", {}};
+  }
+  if (has_formula(*problem)) {
+    std::string why_not;
+    try {
+      return {.problem = problem,
+              .architecture = kExactArchitecture,
+              .reason = "exact inference by the formula that was told",
+              .model = make(*problem, kExactArchitecture)};
+    } catch (const Error& error) {
+      why_not = error.what();
+    }
+    const auto* const cnf = problem->facts().find<Cnf>();
+    if (cnf != nullptr && cnf->encoding().is_constraint()) {
+      return {problem, "graph", "graph: messages along the clauses that were told; " + why_not, {}};
+    }
+    if (say) say("the formula that was told is passed over: " + why_not);
   }
   const auto worlds = problem->worlds().points();
   const auto& domains = problem->outputs().domains();

@@ -2,10 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cmath>
 #include <numeric>
+#include <random>
 
+#include "anesi/core/beliefs.h"
+#include "anesi/core/build.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/exact/found_facts.h"
+#include "anesi/exact/random_formula.h"
 #include "anesi/models/architecture.h"
 #include "anesi/models/reading_order.h"
 #include "anesi/models/variable_pairs.h"
@@ -15,8 +21,10 @@
 namespace anesi {
 namespace {
 
-ChosenQ chosen_for(const std::shared_ptr<const Problem>& problem, const DiscoverOptions& options = {}) {
-  return choose_q(problem, options, /*seed=*/1, [](const Problem& of, const std::string& name) {
+ChosenQ chosen_for(const std::shared_ptr<const Problem>& problem, const DiscoverOptions& options = {},
+                   double seconds = 60) {
+  return choose_q(problem, options, /*seed=*/1, [=](const Problem& of, const std::string& name) {
+    if (name == kExactArchitecture) return make_exact_model(of, {.seconds = seconds});
     return make_model(of, name, /*explain=*/false, {"width=16"});
   });
 }
@@ -59,6 +67,55 @@ TEST(ChooseQ, GoesOnWithANetworkWhereNothingIsFound) {
   EXPECT_TRUE(found.architecture == "scan" || found.architecture == "mlp") << found.reason;
   EXPECT_TRUE(toys::names(found.reason, {"64 states"}));
   EXPECT_NE(found.problem->facts().find<ReadingOrder>(), nullptr);
+}
+
+// A function of which a formula is told, and nothing besides; counts how often it is called.
+std::shared_ptr<const Problem> with_formula(const std::shared_ptr<const Problem>& problem,
+                                            const std::shared_ptr<const Cnf>& cnf, std::atomic<int>& calls) {
+  auto counted = make_problem(problem->worlds(), problem->outputs(), [problem, &calls](Values w, MutableValues y) {
+    ++calls;
+    std::ranges::copy(apply_to(*problem, {w.begin(), w.end()}), y.begin());
+  });
+  return with_facts(counted, Facts().with(cnf));
+}
+
+TEST(ChooseQ, TakesTheFormulaThatIsToldBeforeCIsAsked) {
+  if (!this_build().libsdd) GTEST_SKIP() << "built without libsdd";
+  const auto addition = std::make_shared<toys::Addition>(11, /*base=*/2);  // more worlds than are enumerated
+  std::atomic<int> calls = 0;
+  const auto chosen = chosen_for(with_formula(addition, addition->facts().share<Cnf>(), calls));
+  EXPECT_TRUE(chosen.is_exact()) << chosen.reason;
+  EXPECT_FALSE(chosen.discovery);
+  EXPECT_EQ(calls, 0);
+  ASSERT_TRUE(chosen.model) << "it would be compiled twice";
+  const auto beliefs = uniform_beliefs(1, addition->worlds());
+  const auto nought = torch::zeros({1, 12}, torch::kInt64);
+  EXPECT_NEAR(chosen.model->prediction->log_prob(beliefs, nought).item<double>(), -22 * std::log(2), 1e-4);
+}
+
+// Whether the formula defines outputs, so that discovery goes on, or is a constraint: almost no world satisfies it, so
+// that nobody finds out by asking, and messages along its clauses are better than nothing.
+TEST(ChooseQ, AFormulaThatDoesNotCompileInTimeStopsNothing) {
+  constexpr double kNoTime = 0.1;
+  std::atomic<int> calls = 0;
+  std::mt19937_64 random(1);
+  const auto hard = std::make_shared<const Cnf>(random_formula(120, 300, 3, random));
+  const auto constraint = make_problem(Space::uniform(120, 2), Space{2}, [](Values, MutableValues y) { y[0] = 0; });
+  EXPECT_EQ(chosen_for(with_formula(constraint, hard, calls), {}, kNoTime).architecture, "graph");
+  // Five digits and their sum, beside clauses that say nothing of them.
+  const auto addition = std::make_shared<toys::Addition>(6);
+  auto cnf = *addition->facts().find<Cnf>();
+  const auto first = cnf.variables();
+  for (int count = 0; count < hard->variables(); ++count) cnf.fresh_variable();
+  for (auto clause : hard->clauses()) {
+    for (auto& literal : clause) literal += literal > 0 ? first : -first;
+    cnf.add(std::move(clause));
+  }
+  const auto told = with_formula(addition, std::make_shared<const Cnf>(std::move(cnf)), calls);
+  const auto found = chosen_for(told, {}, kNoTime);
+  EXPECT_TRUE(found.is_exact()) << found.reason;
+  ASSERT_TRUE(found.discovery);
+  EXPECT_NE(found.problem->facts().find<Automaton>(), nullptr) << found.reason;
 }
 
 }  // namespace

@@ -92,18 +92,18 @@ InferenceModel Core::make(const Problem& problem, const std::string& architectur
 
 void Core::choose(const std::string& architecture, const std::optional<Choice>& chosen) {
   auto& problem = knowledge_.problem;
+  std::optional<InferenceModel> made;
   if (chosen) {
     choice_ = *chosen;
     if (!choice_.facts.empty()) problem = with_found_facts(problem, choice_.facts, choice_.reason);
   } else if (!architecture.empty() && architecture != kAutoArchitecture) {
     choice_ = {.architecture = architecture, .reason = architecture + ", as told"};
-  } else if (has_formula(*problem) && problem->facts().find<Automaton>() == nullptr) {
-    choice_ = {.architecture = kExactArchitecture, .reason = "exact inference by the formula that was told"};
   } else {
     auto found = choose_q(
         problem, options_->discover, knowledge_.seed,
         [this](const Problem& of, const std::string& name) { return make(of, name); }, knowledge_.say);
     problem = found.problem;
+    made = found.model;
     choice_ = {.architecture = found.architecture, .reason = found.reason, .facts = found_facts_of(*problem)};
     if (found.discovery) {
       choice_.calls = found.discovery->calls;
@@ -111,7 +111,8 @@ void Core::choose(const std::string& architecture, const std::optional<Choice>& 
       choice_.certificate = found.discovery->certificate;
     }
   }
-  auto model = make(*problem, choice_.architecture);
+  auto model = made ? *made : make(*problem, choice_.architecture);
+  model.eval();  // before anybody asks, so that nobody who asks has to
   const bool has_weights = !model.prediction->parameters().empty();
   if (!has_weights) {
     knowledge_.model = std::move(model);
