@@ -23,6 +23,7 @@
 
 namespace anesi {
 
+// A method that says what is learned through leaves nothing of one that was called before.
 struct Knowledge {
   // The seed decides every draw.
   explicit Knowledge(std::shared_ptr<const Problem> problem, std::uint64_t seed = 0);
@@ -51,8 +52,8 @@ struct Knowledge {
   std::unique_ptr<Loss> loss;  // usually through it
   bool learns_q = false;       // whether the loss has a q that learns from samples of c
   bool through_q = true;       // whether perception learns through q; where not, evaluations leave out what q says
-
   bool prunes = false;         // whether q learns under the problem's pruner: answers then keep to it as well
+
   // Where q is a memory that was found by asking c: how closely it is watched (watch.h), and how often it was found
   // anew.
   struct Watched {
@@ -61,6 +62,12 @@ struct Knowledge {
   } watched;
   std::int64_t grown = 0;
   std::function<void(const std::string&)> say;  // told in a line what happens by itself; may be empty
+
+ private:
+  // As before any method was called, but for the generator, which goes on.
+  void begin_again();
+
+  std::shared_ptr<const Problem> declared_;  // the problem without what was found of it; null where nothing was
 };
 
 }  // namespace anesi

@@ -15,6 +15,49 @@
 namespace anesi {
 namespace {
 
+// Too many worlds to enumerate and a carry to find: nothing is told of it.
+std::shared_ptr<const Problem> undescribed_addition() {
+  return with_facts(std::make_shared<toys::Addition>(/*digits=*/3), {});
+}
+
+// Each method leaves what it would leave had it been called first.
+TEST(Knowledge, AnotherMethodLeavesNothingOfTheFirst) {
+  const auto problem = undescribed_addition();
+  Knowledge knowledge(problem, /*seed=*/1);
+  knowledge.learn_through_what_suits();
+  ASSERT_NE(knowledge.problem->facts().find<FoundFacts>(), nullptr);
+  ASSERT_GT(knowledge.watched.worlds, 0);
+  EXPECT_FALSE(knowledge.learns_q);
+  knowledge.grown = 2;
+  knowledge.through_q = false;
+
+  knowledge.learn_through("mlp", {"width=8"});
+  EXPECT_TRUE(knowledge.learns_q);
+  EXPECT_TRUE(knowledge.through_q);
+  EXPECT_EQ(knowledge.watched.worlds, 0) << "q would be replaced by a memory that it is not";
+  EXPECT_EQ(knowledge.grown, 0);
+  EXPECT_EQ(knowledge.problem, problem) << "facts of a memory that was found are not the problem's own";
+
+  // Found again, as by the first.
+  knowledge.learn_through_what_suits();
+  EXPECT_FALSE(knowledge.learns_q);
+  EXPECT_GT(knowledge.watched.worlds, 0);
+  EXPECT_NE(knowledge.problem->facts().find<FoundFacts>(), nullptr);
+  EXPECT_EQ(knowledge.problem->facts().find<Automaton>()->states(), [&] {
+    Knowledge first(problem, /*seed=*/1);
+    first.learn_through_what_suits();
+    return first.problem->facts().find<Automaton>()->states();
+  }());
+
+  Knowledge small(toys::sum_of_two());
+  small.learn_through("transducer");
+  EXPECT_TRUE(small.learns_q);
+  small.learn_exactly();
+  EXPECT_FALSE(small.learns_q);
+  EXPECT_EQ(small.model.architecture, kExactArchitecture);
+  EXPECT_NE(dynamic_cast<ExactLoss*>(small.loss.get()), nullptr);
+}
+
 // With q.variant=prune whatever the library answers keeps the rules, as what the program answers does.
 TEST(Learner, PredictsUnderThePrunerWhereQLearnedUnderIt) {
   const auto problem = std::make_shared<toys::Addition>(/*digits=*/1, /*base=*/3);

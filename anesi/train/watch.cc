@@ -13,6 +13,7 @@ namespace anesi {
 void take_memory(Knowledge& knowledge, std::shared_ptr<const Problem> problem) {
   knowledge.problem = std::move(problem);
   knowledge.model = make_exact_model(*knowledge.problem);
+  knowledge.model.eval();
   knowledge.loss = std::make_unique<ExactLoss>(knowledge.model);
 }
 
