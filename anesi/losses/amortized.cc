@@ -59,11 +59,23 @@ std::vector<torch::Tensor> parameters_of(const InferenceModel& model) {
   return parameters;
 }
 
-// For networks that normalise by the batch while they learn; perception learns through q as it is at rest.
-void set_training(const InferenceModel& model, bool learns) {
+void set_learning(const InferenceModel& model, bool learns) {
   model.prediction->train(learns);
   if (model.explanation) model.explanation->train(learns);
+  for (const auto& parameter : parameters_of(model)) parameter.requires_grad_(learns);
 }
+
+// While it lives q learns; then it is at rest again, whatever went wrong.
+class Learning {
+ public:
+  explicit Learning(const InferenceModel& model) : model_(model) { set_learning(model_, true); }
+  ~Learning() { set_learning(model_, false); }
+  Learning(const Learning&) = delete;
+  Learning& operator=(const Learning&) = delete;
+
+ private:
+  const InferenceModel& model_;
+};
 
 // Losses and their gradients, added up one after another.
 class SumOfGradients {
@@ -144,7 +156,9 @@ AmortizedLoss::AmortizedLoss(std::shared_ptr<const Problem> problem, InferenceMo
       matches_(learns_to_explain(model_)),
       optimizer_(parameters_of(model_)),
       generator_(std::move(generator)) {
-  set_training(model_, false);
+  set_learning(model_, false);
+  model_.prediction->draw_from(generator_);
+  if (model_.explanation) model_.explanation->draw_from(generator_);
   if (options_.counted > 0 && !model_.explanation) {
     throw UsageError("q.counted: only an explanation model can draw worlds; set q.variant=explain or prune");
   }
@@ -293,7 +307,6 @@ double AmortizedLoss::update_on(const Exercise& all, const Rate& rate) {
     const ReducedPrecision precision(options_.precision == Precision::kBf16, exercise.beliefs.device().type());
     return q_loss(exercise.rows(begin, end)) * (static_cast<double>(end - begin) / static_cast<double>(everyones));
   };
-  set_training(model_, true);
   // Gradients are added up in the order of the chunks within a share, and shares in their own order.
   std::vector<std::unique_ptr<SumOfGradients>> shares(static_cast<std::size_t>(chunks));
   const auto work = [&](std::int64_t begin, std::int64_t end) {
@@ -303,12 +316,11 @@ double AmortizedLoss::update_on(const Exercise& all, const Rate& rate) {
     shares[static_cast<std::size_t>(begin)] = std::move(sum);
   };
   // Several chunks are shared out to the cores, each on one of them. What draws from the generator keeps its order.
-  if (chunks > 1 && !matches_) {
+  if (const Learning learning(model_); chunks > 1 && !matches_) {
     parallel_operations(chunks, work);
   } else if (chunks > 0) {  // one of many partners may have nothing to do
     work(0, chunks);
   }
-  set_training(model_, false);
   double value = 0;
   optimizer_.zero_gradients();
   for (const auto& share : shares) {
@@ -346,9 +358,6 @@ std::optional<double> AmortizedLoss::learn(const torch::Tensor& beliefs, const R
 
 torch::Tensor AmortizedLoss::loss(const torch::Tensor& beliefs, const Observations& observations) {
   require_looks_at(model_, observations.given);
-  const FrozenParameters frozen(*model_.prediction);
-  std::optional<FrozenParameters> frozen_too;
-  if (observations.worlds.defined() && model_.explanation) frozen_too.emplace(*model_.explanation);
   const ReducedPrecision precision(options_.precision == Precision::kBf16, beliefs.device().type());
   if (options_.counted > 0) {
     return -counted_log_prob(model_, *problem_, beliefs, observations, options_.counted, generator_, pruning_.get())

@@ -97,6 +97,8 @@ struct Exercise {
   Context context() const { return {beliefs, {}, given}; }
 };
 
+// q is at rest but for its updates: in evaluation mode, and its weights ask for no gradient. So perception's backward
+// pass computes none of theirs, and several threads may ask q without changing it.
 class AmortizedLoss final : public Loss {
  public:
   // Throws UsageError where q is to be pruned and the problem has no pruner.

@@ -18,6 +18,7 @@
 #include "anesi/exact/random_formula.h"
 #include "anesi/formula/formula.h"
 #include "anesi/models/architecture.h"
+#include "anesi/models/module_tensors.h"
 #include "anesi/models/resnet.h"
 #include "anesi/models/sample.h"
 #include "anesi/models/scan.h"
@@ -278,6 +279,109 @@ TEST(Amortized, PruningNeedsAPruner) {
       AmortizedLoss(problem, {model, nullptr}, std::make_unique<CertainBeliefs>(problem->worlds()), options, seeded(1)),
       UsageError);
 }
+
+// What asks q while it does not learn finds weights that ask for no gradient, so nobody has to change them first; and
+// an update that fails leaves q at rest as well.
+TEST(Amortized, LeavesQAtRestWheneverItDoesNotLearn) {
+  const auto problem = toys::sum_of_two();
+  torch::manual_seed(3);
+  const auto q = make_model(*problem, "set", /*explain=*/true, {"width=8", "heads=2", "layers=1"});
+  const auto is_at_rest = [&] {
+    const auto asks_for_no_gradient = [](const torch::Tensor& parameter) { return !parameter.requires_grad(); };
+    return std::ranges::all_of(std::vector<SequenceModel*>{q.prediction.get(), q.explanation.get()}, [&](auto* model) {
+      return !model->is_training() && std::ranges::is_sorted(model->order()) &&
+             std::ranges::all_of(model->parameters(), asks_for_no_gradient);
+    });
+  };
+  AmortizedOptions options;
+  options.samples = 4;
+  options.variant = Variant::kExplain;
+  AmortizedLoss loss(problem, q, std::make_unique<CertainBeliefs>(problem->worlds()), options, seeded(1));
+  EXPECT_TRUE(is_at_rest());
+  const auto before = q.prediction->parameters()[0].detach().clone();
+  loss.update(Rate{});
+  EXPECT_FALSE(torch::equal(before, q.prediction->parameters()[0])) << "it learns all the same";
+  EXPECT_TRUE(is_at_rest());
+  const auto beliefs = uniform_beliefs(2, problem->worlds()).requires_grad_();
+  loss.loss(beliefs, torch::tensor({{0}, {1}})).backward();
+  EXPECT_TRUE(beliefs.grad().defined());
+  for (const auto& parameter : q.prediction->parameters()) EXPECT_FALSE(parameter.grad().defined());
+  // Worlds of too few variables.
+  const Exercise damaged{beliefs.detach(), torch::zeros({2, 1}, torch::kInt64), torch::zeros({2, 1}, torch::kInt64)};
+  EXPECT_ANY_THROW(loss.update_on(damaged, Rate{}));
+  EXPECT_TRUE(is_at_rest());
+}
+
+class EveryArchitectureLearns : public testing::TestWithParam<const char*> {
+ protected:
+  // A q that learns, from where it began.
+  struct Begun {
+    explicit Begun(const std::string& architecture) {
+      torch::manual_seed(5);
+      std::vector<std::string> settings;
+      if (architecture == "set" || architecture == "transformer") settings = {"width=8", "heads=2", "layers=1"};
+      q = make_model(*problem, architecture, /*explain=*/true, settings);
+      AmortizedOptions options;
+      options.samples = 8;
+      options.variant = Variant::kExplain;
+      options.policy = Policy::kBoth;
+      loss = std::make_unique<AmortizedLoss>(problem, q, std::make_unique<FixedDirichlet>(problem->worlds(), 0.5),
+                                             options, generator);
+    }
+    void learn(int updates) const {
+      for (int update = 0; update < updates; ++update) loss->update({.learning_rate = 0.01});
+    }
+    // What is expected to decide all that it learns from here on.
+    NamedTensors state() const {
+      auto state = model_tensors(q);
+      add_with_prefix(state, "loss.", loss->state());
+      state["generator"] = generator.get_state();
+      return copied(state);
+    }
+    void load_state(const NamedTensors& state) {
+      load_model_tensors(q, state, "test");
+      loss->load_state(with_prefix(state, "loss."));
+      generator.set_state(state.at("generator"));
+    }
+
+    std::shared_ptr<const Problem> problem = toys::sum_of_two();
+    at::Generator generator = seeded(9);
+    InferenceModel q;
+    std::unique_ptr<AmortizedLoss> loss;
+  };
+
+  static void expect_same(const Begun& one, const Begun& other) {
+    const auto expected = one.state(), found = other.state();
+    ASSERT_EQ(expected.size(), found.size());
+    for (const auto& [name, tensor] : expected) EXPECT_TRUE(torch::equal(tensor, found.at(name))) << name;
+  }
+};
+
+TEST_P(EveryArchitectureLearns, FromDrawsOfItsOwnGeneratorAlone) {
+  const Begun one(GetParam()), other(GetParam());
+  torch::manual_seed(1);
+  one.learn(3);
+  torch::manual_seed(2);
+  other.learn(3);
+  expect_same(one, other);
+}
+
+TEST_P(EveryArchitectureLearns, OnBitForBitWhereItStopped) {
+  const Begun straight(GetParam());
+  straight.learn(4);
+  const Begun first(GetParam());
+  first.learn(2);
+  Begun second(GetParam());
+  second.learn(1);
+  torch::manual_seed(7);
+  second.load_state(first.state());
+  second.learn(2);
+  expect_same(straight, second);
+}
+
+INSTANTIATE_TEST_SUITE_P(Losses, EveryArchitectureLearns,
+                         testing::Values("mlp", "scan", "set", "transducer", "transformer"),
+                         [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
 }  // namespace anesi

@@ -21,9 +21,10 @@ struct InferenceModel {
   std::string architecture = {};
   std::map<std::string, std::string> options = {};
 
+  // Into evaluation mode; nothing is written where it is.
   void eval() const {
-    prediction->eval();
-    if (explanation) explanation->eval();
+    put_to_rest(*prediction);
+    if (explanation) put_to_rest(*explanation);
   }
 };
 

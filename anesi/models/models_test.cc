@@ -1,7 +1,10 @@
 // What every architecture must get right, checked for all that are registered.
 #include <gtest/gtest.h>
 
+#include <barrier>
+#include <mutex>
 #include <set>
+#include <thread>
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
@@ -10,6 +13,7 @@
 #include "anesi/core/seeded.h"
 #include "anesi/models/architecture.h"
 #include "anesi/models/beam.h"
+#include "anesi/models/module_tensors.h"
 #include "anesi/models/next_choice.h"
 #include "anesi/models/output_tables.h"
 #include "anesi/models/sample.h"
@@ -245,16 +249,75 @@ TEST_P(EveryModelOf64Bits, GradientsMatchFiniteDifferences) {
   }
 }
 
-TEST_P(EveryArchitecture, FrozenParametersGetNoGradient) {
+// Perception learns through a q whose weights ask for no gradient: none is computed for them.
+TEST_P(EveryArchitecture, AtRestGradientsReachTheBeliefsAlone) {
+  for (auto parameter : q_.prediction->parameters()) parameter.set_requires_grad(false);
   auto beliefs = beliefs_.detach().clone().requires_grad_(true);
-  {
-    const FrozenParameters frozen(*q_.prediction);
-    q_.prediction->log_prob(beliefs, problem_->apply(most_likely_worlds(beliefs_))).sum().backward();
-  }
+  q_.prediction->log_prob(beliefs, problem_->apply(most_likely_worlds(beliefs_))).sum().backward();
   EXPECT_TRUE(beliefs.grad().defined());
-  for (const auto& parameter : q_.prediction->parameters()) {
-    EXPECT_FALSE(parameter.grad().defined());
+  for (const auto& parameter : q_.prediction->parameters()) EXPECT_FALSE(parameter.grad().defined());
+}
+
+// All that a model can be asked, as somebody asks who knows nothing of others who ask too.
+std::vector<torch::Tensor> answers_of(const InferenceModel& q, SequenceModel& model, const Context& context) {
+  q.eval();
+  std::vector<torch::Tensor> answers;
+  torch::Tensor likely;
+  {
+    const torch::NoGradGuard no_gradients;
+    const auto beam = beam_search(model, context, 3);
+    likely = beam.values.select(1, 0).contiguous();
+    const auto drawn = sample(model, context, seeded(3));
+    answers = {beam.values, beam.log_prob, drawn.values, drawn.log_prob, model.log_prob(context, drawn.values)};
+    if (const auto best = model.most_probable(context)) {
+      answers.insert(answers.end(), {best->worlds, best->log_prob});
+    }
+    if (q.explanation) {
+      const auto joint = joint_beam_search(q, context.beliefs, 3);
+      answers.insert(answers.end(), {joint.outputs, joint.worlds, joint.log_prob});
+    }
+  }
+  const auto beliefs = context.beliefs.detach().clone().requires_grad_(true);
+  const auto log_prob = model.log_prob({beliefs, context.outputs}, likely);
+  answers.push_back(torch::autograd::grad({log_prob.sum()}, {beliefs})[0]);
+  answers.push_back(log_prob.detach());
+  return answers;
+}
+
+TEST_P(EveryArchitecture, AnswersSeveralThreadsAsOneAndStaysAsItIs) {
+  constexpr int kThreads = 3, kTimes = 20;
+  const auto expected = answers_of(q_, *model_, context());
+  const auto before = copied(model_tensors(q_));
+  std::vector<std::string> failures;
+  std::mutex mutex;
+  const auto fail = [&](const std::string& how) {
+    const std::lock_guard lock(mutex);
+    failures.push_back(how);
+  };
+  std::barrier together(kThreads);
+  const auto ask = [&] {
+    together.arrive_and_wait();
+    for (int time = 0; time < kTimes; ++time) {
+      try {
+        const auto answers = answers_of(q_, *model_, context());
+        for (std::size_t place = 0; place < expected.size(); ++place) {
+          if (!torch::equal(answers[place], expected[place])) fail("answer " + std::to_string(place) + " differs");
+        }
+      } catch (const std::exception& error) {
+        fail(error.what());
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) threads.emplace_back(ask);
+  for (auto& thread : threads) thread.join();
+  EXPECT_TRUE(failures.empty()) << failures.size() << " failures, the first: " << failures[0];
+  const auto after = model_tensors(q_);
+  ASSERT_EQ(after.size(), before.size());
+  for (const auto& [name, tensor] : before) EXPECT_TRUE(torch::equal(tensor, after.at(name))) << name;
+  for (const auto& parameter : model_->parameters()) {
     EXPECT_TRUE(parameter.requires_grad());
+    EXPECT_FALSE(parameter.grad().defined());
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -49,7 +50,8 @@ class Rollout {
 };
 
 // In evaluation mode it may be asked from several threads at once, so it keeps nothing between calls; a rollout is one
-// thread's.
+// thread's. Only what teaches a model changes it: its weights, its mode, and whether its weights ask for gradients
+// (losses/amortized.h).
 class SequenceModel : public torch::nn::Module {
  public:
   SequenceModel(Space space, std::vector<std::int64_t> order) : space_(std::move(space)), order_(std::move(order)) {}
@@ -90,6 +92,9 @@ class SequenceModel : public torch::nn::Module {
   // Whether q(y|P) is linear in each P_i, as p(y|P) is. Such a model is right on every belief if it is right on worlds.
   virtual bool multilinear() const { return false; }
 
+  // What the model is to draw from while it learns; whoever teaches it says so. By default nothing is drawn.
+  virtual void draw_from(at::Generator /*generator*/) {}
+
   // The most likely point of each row, where the model can tell without search; empty by default.
   virtual std::optional<MostProbable> most_probable(const Context&) { return std::nullopt; }
   // The same of so many points, which beam_search() then need not look for.
@@ -109,25 +114,17 @@ inline torch::Tensor full_precision(const torch::Tensor& values) {
   return values.scalar_type() == torch::kBFloat16 ? values.to(torch::kFloat32) : values;
 }
 
-// While it lives, no parameter of the module asks for a gradient: a backward pass through the module reaches its inputs
-// without computing weight gradients that nobody wants.
-class FrozenParameters {
- public:
-  explicit FrozenParameters(torch::nn::Module& module) {
-    for (auto& parameter : module.parameters()) {
-      if (!parameter.requires_grad()) continue;
-      parameter.requires_grad_(false);
-      frozen_.push_back(parameter);
-    }
-  }
-  ~FrozenParameters() {
-    for (auto& parameter : frozen_) parameter.requires_grad_(true);
-  }
-  FrozenParameters(const FrozenParameters&) = delete;
-  FrozenParameters& operator=(const FrozenParameters&) = delete;
+// Of an ensemble one member may be learning while the whole was put to rest before.
+inline bool any_part_learns(const torch::nn::Module& module) {
+  const auto parts = module.children();
+  return module.is_training() ||
+         std::any_of(parts.begin(), parts.end(), [](const auto& part) { return any_part_learns(*part); });
+}
 
- private:
-  std::vector<torch::Tensor> frozen_;
-};
+// Puts a module into evaluation mode. Where it is, nothing is written: whoever asks sees to this first, and several
+// threads may ask one model at once.
+inline void put_to_rest(torch::nn::Module& module) {
+  if (any_part_learns(module)) module.eval();
+}
 
 }  // namespace anesi

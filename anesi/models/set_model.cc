@@ -137,9 +137,10 @@ torch::Tensor SetModel::log_prob_in(const Context& context, const torch::Tensor&
 
 torch::Tensor SetModel::log_prob(const Context& context, const torch::Tensor& values) {
   const auto on_device = values.options();
-  const auto orders = any_order_ && is_training()
-                          ? torch::rand(values.sizes()).argsort(1, /*descending=*/false).to(on_device.device())
-                          : torch::tensor(order(), on_device).unsqueeze(0);
+  const auto orders =
+      any_order_ && is_training()
+          ? torch::rand(values.sizes(), generator_).argsort(1, /*descending=*/false).to(on_device.device())
+          : torch::tensor(order(), on_device).unsqueeze(0);
   return log_prob_in(context, values, orders);
 }
 
@@ -153,7 +154,8 @@ void SetModel::train(bool on) {
   SequenceModel::train(on);
   if (!any_order_) return;
   const auto variables = space().variables();
-  const auto next = on ? torch::randperm(variables, torch::kInt64) : torch::arange(variables, torch::kInt64);
+  const auto next =
+      on ? torch::randperm(variables, generator_, torch::kInt64) : torch::arange(variables, torch::kInt64);
   set_order(values_of(next));
 }
 

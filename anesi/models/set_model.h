@@ -12,6 +12,7 @@
 // always.
 #pragma once
 
+#include "anesi/core/seeded.h"
 #include "anesi/models/sequence_model.h"
 #include "anesi/options/option_table.h"
 
@@ -40,6 +41,7 @@ class SetModel final : public SequenceModel {
   std::unique_ptr<Rollout> begin(const Context& context) override;
   // An order for this update, or that of rest.
   void train(bool on = true) override;
+  void draw_from(at::Generator generator) override { generator_ = std::move(generator); }
 
   // log q of each point where its variables are chosen in these orders, int64 [batch, variables].
   torch::Tensor log_prob_in(const Context& context, const torch::Tensor& values, const torch::Tensor& orders);
@@ -60,6 +62,7 @@ class SetModel final : public SequenceModel {
   Space worlds_, outputs_;
   bool explains_, any_order_;
   std::int64_t heads_;
+  at::Generator generator_ = seeded(0);  // of orders; until it is told another
   torch::nn::Linear belief_ = nullptr;
   torch::nn::Embedding world_ = nullptr, output_ = nullptr, output_value_ = nullptr;  // which variable; its value
   torch::nn::Embedding asked_ = nullptr, value_ = nullptr;  // which variable is asked for; a value that was chosen

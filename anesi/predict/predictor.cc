@@ -74,7 +74,7 @@ bool prunes_by(const Problem& problem, const PredictorOptions& options, bool q_l
 }
 
 Predictor::Predictor(Parts parts) : parts_(std::move(parts)) {
-  parts_.perception->eval();
+  put_to_rest(*parts_.perception);
   parts_.model.eval();
   if (parts_.prunes) {
     const auto pruner = parts_.problem->facts().share<Pruner>();

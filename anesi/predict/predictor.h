@@ -112,7 +112,8 @@ class Predictor {
     bool prunes = false;    // by the problem's pruner (prunes_by); throws UsageError where it has none
     bool q_learned = true;  // where it did not, what q says means nothing and is left out of evaluations
   };
-  // Puts perception and q into evaluation mode.
+  // Puts perception and q into evaluation mode; where they are, nothing is written, so that several threads may make
+  // predictors of one q.
   explicit Predictor(Parts parts);
 
   const Problem& problem() const { return *parts_.problem; }

@@ -17,6 +17,7 @@
 #include "anesi/exact/enumerate.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/models/architecture.h"
+#include "anesi/perception/ensemble.h"
 #include "anesi/predict/renaming.h"
 #include "anesi/testing/lookup.h"
 #include "anesi/testing/message_of.h"
@@ -446,6 +447,18 @@ TEST_F(PredictorOfSums, PruningIsByTheProblemsPrunerOrNotAtAll) {
   EXPECT_TRUE(torch::equal(addition_->apply(drawn), outputs_.repeat_interleave(20, 0)));
   EXPECT_THROW(Predictor({.problem = with_facts(addition_, {}), .perception = perception_, .model = q, .prunes = true}),
                UsageError);
+}
+
+// While an ensemble is refined its members learn one after another, and the whole is asked in between.
+TEST_F(PredictorOfSums, PutsEveryPartOfPerceptionToRest) {
+  const auto member = std::make_shared<toys::Lookup>(torch::eye(3)),
+             other = std::make_shared<toys::Lookup>(torch::eye(3));
+  const auto ensemble = std::make_shared<Ensemble>(std::vector<std::shared_ptr<Perception>>{member, other});
+  ensemble->eval();
+  other->train();
+  const Predictor asked({.problem = addition_, .perception = ensemble, .model = exact_});
+  EXPECT_FALSE(other->is_training());
+  EXPECT_FALSE(exact_.prediction->is_training());
 }
 
 // Learned under the pruner, or told so by an option; and a problem without a pruner is not pruned.

@@ -77,7 +77,6 @@ ExplainedLabels explain_by_marginals(const Learner& learner) {
   const auto& all = learner.training->labels();
   if (!all.outputs.defined()) return worlds_told(all);
   learner.perception->eval();
-  const FrozenParameters frozen(*q);
   const auto rows = all.rows_that_hold();
   const auto step = std::max<std::int64_t>(1, kVariablesExplainedAtOnce / learner.problem->worlds().variables());
   std::vector<torch::Tensor> kept, marginals;

@@ -281,11 +281,6 @@ torch::Tensor Core::observed(const Asked& asked, const Observations& labels, boo
     const auto ask = [&](const LogBeliefs& believed) { return observed_log_prob(*model.exact, believed, seen); };
     result = asked.logits ? ask(log_beliefs(asked)) : through_logs(beliefs(asked), problem().worlds(), ask);
   } else {
-    std::optional<FrozenParameters> prediction, explanation;
-    if (knowledge_.learns_q) {
-      prediction.emplace(*model.prediction);
-      if (model.explanation) explanation.emplace(*model.explanation);
-    }
     const auto logs = seen.worlds.defined() ? std::optional(log_beliefs(asked)) : std::nullopt;
     result = observed_log_prob(model, beliefs(asked), seen, nullptr, false, logs ? &*logs : nullptr);
   }
