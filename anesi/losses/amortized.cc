@@ -77,6 +77,19 @@ class Learning {
   const InferenceModel& model_;
 };
 
+// A network that sees the rows of a batch together while it learns, and remembers what it saw.
+bool normalises_by_batch(const torch::nn::Module& network) {
+  return std::ranges::any_of(network.modules(), [](const auto& part) {
+    return part->template as<torch::nn::BatchNorm1d>() != nullptr ||
+           part->template as<torch::nn::BatchNorm2d>() != nullptr ||
+           part->template as<torch::nn::BatchNorm3d>() != nullptr;
+  });
+}
+
+bool normalises_by_batch(const InferenceModel& model) {
+  return normalises_by_batch(*model.prediction) || (model.explanation && normalises_by_batch(*model.explanation));
+}
+
 // Losses and their gradients, added up one after another.
 class SumOfGradients {
  public:
@@ -162,6 +175,10 @@ AmortizedLoss::AmortizedLoss(std::shared_ptr<const Problem> problem, InferenceMo
   if (options_.counted > 0 && !model_.explanation) {
     throw UsageError("q.counted: only an explanation model can draw worlds; set q.variant=explain or prune");
   }
+  if (options_.chunk > 0 && normalises_by_batch(model_)) {
+    throw UsageError("q.chunk: this architecture of q normalises by the batch, which it must see whole; set it to 0");
+  }
+  if (matches_ && options_.policy == Policy::kSolutions) solutions_.emplace(problem_);
   if (!options_.prunes()) return;
   const auto pruner = problem_->facts().share<Pruner>();
   if (!pruner) throw UsageError("q.variant=prune: this problem has no pruner; use explain");
@@ -174,8 +191,7 @@ Exercise Exercise::rows(std::int64_t begin, std::int64_t end) const {
 }
 
 double AmortizedLoss::update(const Rate& rate, const torch::Tensor& more) {
-  if (matches_ && options_.policy == Policy::kSolutions) {
-    if (!solutions_) solutions_.emplace(problem_);
+  if (solutions_) {
     const auto drawn = solutions_->draw(options_.samples, generator_);
     Exercise exercise{drawn.beliefs.to(type_), drawn.worlds, drawn.outputs};
     exercise.solutions = true;
@@ -335,10 +351,18 @@ double AmortizedLoss::update_on(const Exercise& all, const Rate& rate) {
 }
 
 void AmortizedLoss::join(Partners partners) {
-  const bool own = options_.policy == Policy::kOn || options_.policy == Policy::kBoth;
+  // With solutions, perceived beliefs are learned from by q's own worlds.
+  const bool own = options_.policy == Policy::kOn || options_.policy == Policy::kBoth ||
+                   (options_.policy == Policy::kSolutions && options_.perceived);
   if (!partners.alone() && matches_ && own) {
     throw UsageError(
-        "q.policy: several processes can only learn from the prior's worlds, not from q's own; set it to off");
+        "q.policy: several processes cannot learn from worlds that q draws itself; set it to off, or to solutions with "
+        "q.perceived=false");
+  }
+  if (!partners.alone() && normalises_by_batch(model_)) {
+    throw UsageError(
+        "this architecture of q normalises by the batch, so several processes cannot share out its updates; choose "
+        "another, or train in one process");
   }
   partners_ = std::move(partners);
 }

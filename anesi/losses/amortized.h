@@ -101,7 +101,8 @@ struct Exercise {
 // pass computes none of theirs, and several threads may ask q without changing it.
 class AmortizedLoss final : public Loss {
  public:
-  // Throws UsageError where q is to be pruned and the problem has no pruner.
+  // Throws UsageError where q is to be pruned and the problem has no pruner, where it is to learn from solutions and
+  // there is no output that all labels are about, or from chunks and it normalises by the batch.
   AmortizedLoss(std::shared_ptr<const Problem> problem, InferenceModel model, std::unique_ptr<BeliefPrior> prior,
                 AmortizedOptions options, at::Generator generator);
 
@@ -121,7 +122,7 @@ class AmortizedLoss final : public Loss {
   BeliefPrior& prior() { return *prior_; }
 
   // From here on each update is shared with the same loss in other processes. Throws UsageError where q learns from its
-  // own samples: what is drawn then differs from process to process.
+  // own samples, or normalises by the batch: what is drawn, or a part of the batch, differs from process to process.
   void join(Partners partners);
   // Computes in this type, f32 or f64, from here on.
   void to(torch::ScalarType type);

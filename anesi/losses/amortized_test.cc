@@ -383,5 +383,55 @@ INSTANTIATE_TEST_SUITE_P(Losses, EveryArchitectureLearns,
                          testing::Values("mlp", "scan", "set", "transducer", "transformer"),
                          [](const auto& info) { return std::string(info.param); });
 
+// The statistics of a part of a batch are not the batch's, and parts that are looked at side by side, or by other
+// processes, would keep their own.
+TEST(Amortized, ANetworkThatNormalisesByTheBatchSeesItWhole) {
+  const auto problem = std::make_shared<toys::CheapestWalk>(3);
+  const auto make = [&](std::int64_t chunk) {
+    const auto model = std::make_shared<ResNetWalk>(*problem, ResNetOptions{.width = 2});
+    AmortizedOptions options;
+    options.samples = 4;
+    options.given = false;
+    options.chunk = chunk;
+    return std::make_unique<AmortizedLoss>(problem, InferenceModel{model, nullptr},
+                                           std::make_unique<CertainBeliefs>(problem->worlds()), options, seeded(1));
+  };
+  EXPECT_THROW(make(8), UsageError);
+  const auto whole = make(0);
+  whole->update(Rate{});
+  EXPECT_THROW(whole->join({.rank = 0, .size = 2, .add_up = [](torch::Tensor&) {}}), UsageError);
+}
+
+// With solutions q learns on perceived beliefs from worlds that it draws itself, and those differ from process to
+// process; without perceived beliefs all draws are the same everywhere.
+TEST(Amortized, PartnersDrawNothingFromQ) {
+  const auto problem = formula_problem(parse_dimacs("p cnf 4 2\n1 2 0\n-3 4 0\n", "test"));
+  const auto make = [&](Policy policy, bool perceived) {
+    AmortizedOptions options;
+    options.samples = 4;
+    options.variant = Variant::kPrune;
+    options.policy = policy;
+    options.perceived = perceived;
+    return std::make_unique<AmortizedLoss>(problem, make_model(*problem, "mlp", /*explain=*/true, {"width=8"}),
+                                           std::make_unique<FixedDirichlet>(problem->worlds(), 1), options, seeded(1));
+  };
+  const Partners partners{.rank = 0, .size = 2, .add_up = [](torch::Tensor&) {}};
+  EXPECT_THROW(make(Policy::kOn, false)->join(partners), UsageError);
+  EXPECT_THROW(make(Policy::kBoth, false)->join(partners), UsageError);
+  EXPECT_THROW(make(Policy::kSolutions, true)->join(partners), UsageError);
+  EXPECT_NO_THROW(make(Policy::kSolutions, false)->join(partners));
+  EXPECT_NO_THROW(make(Policy::kOff, true)->join(partners));
+}
+
+TEST(Amortized, SolutionsNeedAnOutputThatIsAskedFor) {
+  const auto problem = std::make_shared<toys::Addition>(1);
+  AmortizedOptions options;
+  options.variant = Variant::kPrune;
+  options.policy = Policy::kSolutions;
+  EXPECT_THROW(AmortizedLoss(problem, make_model(*problem, "mlp", /*explain=*/true, {"width=8"}),
+                             std::make_unique<FixedDirichlet>(problem->worlds(), 1), options, seeded(1)),
+               UsageError);
+}
+
 }  // namespace
 }  // namespace anesi
