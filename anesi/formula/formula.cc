@@ -178,7 +178,7 @@ std::shared_ptr<const Problem> formula_problem(const Dimacs& formula, const Form
   if (hides) check_defined(formula, shown);
   const bool clauses = options.as == FormulaAs::kClauses;
   const auto problem = problem_of(
-      cnf, clauses ? clauses_that_tell(formula, exactly_one_groups(formula)) : std::vector<std::vector<int>>{},
+      cnf, clauses ? clauses_that_tell(formula, whole_groups(formula, options.told)) : std::vector<std::vector<int>>{},
       options.seconds);
   if (options.as == FormulaAs::kDefinition) try_worlds(*problem);
   return problem;

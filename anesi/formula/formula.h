@@ -7,7 +7,9 @@
 // | definition   | the variables shown   | the other variables, which the formula defines by those         |
 //
 // All variables are shown unless the file says which (`c p show`). Variables of which exactly one holds, by the formula
-// itself, become one world variable with as many values.
+// itself, become one world variable with as many values. If inputs tell some of those, the world variable is about the
+// others: which of them holds, if no told one does; if only one is left, it is no variable of the world. As clauses, a
+// group of which some are told is not joined.
 #pragma once
 
 #include <array>

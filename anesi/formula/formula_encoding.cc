@@ -11,23 +11,60 @@
 namespace anesi {
 namespace {
 
+// Variables that one variable of the encoding stands for, and the literals of its values; none if the formula defines
+// them by other variables.
+struct Group {
+  std::vector<int> members, literals;
+};
+
+std::vector<Group> as_they_stand(const std::vector<std::vector<int>>& groups) {
+  std::vector<Group> result;
+  for (const auto& members : groups) result.push_back({members, members});
+  return result;
+}
+
+bool has_some_of(const std::vector<int>& group, const std::vector<int>& variables) {
+  return std::ranges::find_first_of(group, variables) != group.end();
+}
+
+// What is left of a group if inputs tell some of its members: which of the others holds, if none of those does. If one
+// does, the values of the variable that is left all say the same. They are variables of their own: a value v of which
+// stands for the member r, r = (v and no told member holds). A single member that is left is defined by what is told.
+Group what_is_left(const std::vector<int>& group, const std::vector<int>& told, Cnf& cnf) {
+  Group left;
+  std::vector<int> known;
+  for (const auto member : group) {
+    (std::ranges::find(told, member) == told.end() ? left.members : known).push_back(member);
+  }
+  if (left.members.size() < 2) return left;
+  for (const auto member : left.members) {
+    const auto value = left.literals.emplace_back(cnf.fresh_variable());
+    cnf.add({-member, value});
+    auto holds = known;
+    holds.insert(holds.end(), {-value, member});
+    cnf.add(std::move(holds));
+  }
+  cnf.exactly_one(left.literals);
+  return left;
+}
+
 // Literals of the values of these variables: groups as one variable each, the others as two values.
-Encoding::Literals literals_of(const std::vector<int>& variables, const std::vector<std::vector<int>>& groups) {
+Encoding::Literals literals_of(const std::vector<int>& variables, const std::vector<Group>& groups) {
   const std::set<int> wanted(variables.begin(), variables.end());
   Encoding::Literals literals;
   std::set<int> done;
   for (const auto variable : variables) {
     if (done.contains(variable)) continue;
-    const auto group = std::ranges::find_if(groups, [&](const std::vector<int>& members) {
-      return std::ranges::find(members, variable) != members.end() &&
-             std::ranges::all_of(members, [&](int member) { return wanted.contains(member); });
+    const auto group = std::ranges::find_if(groups, [&](const Group& of) {
+      return std::ranges::find(of.members, variable) != of.members.end() &&
+             std::ranges::all_of(of.members, [&](int member) { return wanted.contains(member); });
     });
     if (group == groups.end()) {
       literals.push_back({-variable, variable});
       continue;
     }
-    literals.push_back(*group);
-    done.insert(group->begin(), group->end());
+    if (!group->literals.empty()) literals.push_back(group->literals);
+    done.insert(group->members.begin(), group->members.end());
   }
   return literals;
 }
@@ -62,8 +99,9 @@ std::vector<int> world_variables(const std::vector<bool>& shown, const std::vect
   for (const auto variable : told) {
     if (variable < 1 || static_cast<std::size_t>(variable) >= shown.size() ||
         !shown[static_cast<std::size_t>(variable)]) {
-      throw UsageError(fmt::format("told: there is no variable {} that the formula shows", variable));
+      throw UsageError(fmt::format("given: there is no variable {} that the formula shows", variable));
     }
+    if (std::ranges::count(told, variable) > 1) throw UsageError(fmt::format("given: variable {} twice", variable));
   }
   for (int variable = 1; static_cast<std::size_t>(variable) < shown.size(); ++variable) {
     const bool first = std::ranges::find(told, variable) != told.end();
@@ -100,13 +138,36 @@ std::vector<std::vector<int>> exactly_one_groups(const Dimacs& formula) {
   return groups;
 }
 
+std::vector<std::vector<int>> whole_groups(const Dimacs& formula, const std::vector<int>& told) {
+  const auto shown = shown_variables(formula);
+  auto groups = exactly_one_groups(formula);
+  std::erase_if(groups, [&](const std::vector<int>& group) {
+    return has_some_of(group, told) ||
+           !std::ranges::all_of(group, [&](int member) { return shown[static_cast<std::size_t>(member)]; });
+  });
+  return groups;
+}
+
 Cnf encoded(const Dimacs& formula, const FormulaOptions& options) {
-  const auto groups = exactly_one_groups(formula);
   const auto shown = shown_variables(formula);
   const auto worlds = world_variables(shown, options.told);
   if (worlds.empty()) throw UsageError("formula: no variable is shown");
-  Encoding encoding{.worlds = literals_of(worlds, groups)};
-  if (options.as == FormulaAs::kConstraint) return {std::move(encoding), formula.variables, formula.clauses};
+  const auto groups = whole_groups(formula, options.told);
+  auto of_worlds = as_they_stand(groups);
+  Cnf with_groups({}, formula.variables, formula.clauses);
+  if (options.as != FormulaAs::kClauses) {  // clauses of a group that is told in part are clauses like any other
+    for (const auto& group : exactly_one_groups(formula)) {
+      const bool is_shown =
+          std::ranges::all_of(group, [&](int member) { return shown[static_cast<std::size_t>(member)]; });
+      if (is_shown && has_some_of(group, options.told)) {
+        of_worlds.push_back(what_is_left(group, options.told, with_groups));
+      }
+    }
+  }
+  Encoding encoding{.worlds = literals_of(worlds, of_worlds)};
+  if (options.as == FormulaAs::kConstraint) {
+    return {std::move(encoding), with_groups.variables(), with_groups.clauses()};
+  }
   if (options.as == FormulaAs::kDefinition) {
     auto outputs = options.outputs;
     for (int variable = 1; options.outputs.empty() && variable <= formula.variables; ++variable) {
@@ -122,8 +183,8 @@ Cnf encoded(const Dimacs& formula, const FormulaOptions& options) {
       }
     }
     if (outputs.empty()) throw UsageError("definition: all variables are shown, and none is left to be an output");
-    encoding.outputs = literals_of(outputs, groups);
-    return {std::move(encoding), formula.variables, formula.clauses};
+    encoding.outputs = literals_of(outputs, as_they_stand(exactly_one_groups(formula)));
+    return {std::move(encoding), with_groups.variables(), with_groups.clauses()};
   }
   // The truth of each clause is a variable of its own; of the formula's only what groups say stays.
   const auto telling = clauses_that_tell(formula, groups);

@@ -33,6 +33,35 @@ TEST(Formula, VariablesOfWhichExactlyOneHoldsAreOne) {
   EXPECT_EQ(problem->worlds().domains(), (std::vector<std::int64_t>{3, 2}));
 }
 
+// Of a group of which inputs tell some, the others are what is left.
+TEST(Formula, WhatInputsTellOfAGroupIsNotJoined) {
+  if (!this_build().cadical) GTEST_SKIP() << "built without CaDiCaL";
+  using Domains = std::vector<std::int64_t>;
+  const auto two_left = formula_problem(formula(kColours), {.told = {2}});
+  EXPECT_EQ(two_left->worlds().domains(), (Domains{2, 2, 2})) << "2; 1 or 3; 4";
+  for (const auto& [world, holds] : std::vector<std::pair<Domains, std::int64_t>>{
+           {{0, 0, 1}, 1}, {{0, 0, 0}, 0}, {{0, 1, 0}, 1}, {{1, 0, 0}, 1}, {{1, 1, 0}, 1}, {{1, 0, 1}, 0}}) {
+    EXPECT_EQ(apply_to(*two_left, world)[0], holds) << world[0] << world[1] << world[2];
+  }
+  const auto none_left = formula_problem(formula(kColours), {.told = {3, 1}});
+  EXPECT_EQ(none_left->worlds().domains(), (Domains{2, 2, 2})) << "3; 1; 4, and 2 follows";
+  EXPECT_EQ(apply_to(*none_left, Domains{0, 1, 1})[0], 1);
+  EXPECT_EQ(apply_to(*none_left, Domains{1, 0, 0})[0], 1);
+  EXPECT_EQ(apply_to(*none_left, Domains{0, 0, 0})[0], 1);
+  EXPECT_EQ(apply_to(*none_left, Domains{1, 1, 1})[0], 0);
+  for (const auto& problem : {two_left, none_left}) {
+    const auto beliefs = toys::random_beliefs(20, problem->worlds(), 1, seeded(1));
+    const auto outputs = torch::ones({20, 1}, torch::kInt64);
+    EXPECT_TRUE(torch::allclose(make_circuit_inference(*problem)->log_prob(beliefs, outputs),
+                                make_enumeration(*problem)->log_prob(beliefs, outputs)));
+  }
+  const auto clauses = formula_problem(formula(kColours), {.as = FormulaAs::kClauses, .told = {2}});
+  EXPECT_EQ(clauses->worlds().domains(), (Domains{2, 2, 2, 2}));
+  EXPECT_EQ(clauses->outputs().variables(), 6) << "the group's clauses tell something, too";
+  EXPECT_THROW(formula_problem(formula(kColours), {.told = {1, 1}}), UsageError);
+  EXPECT_THROW(formula_problem(formula(kColours), {.told = {5}}), UsageError);
+}
+
 TEST(Formula, IsAConstraint) {
   const auto problem = formula_problem(formula(kColours));
   EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{0, 1})[0], 1);
