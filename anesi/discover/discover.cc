@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "anesi/core/deterministic.h"
 #include "anesi/core/error.h"
 #include "anesi/core/given.h"
 #include "anesi/core/index.h"
@@ -124,9 +125,7 @@ class Search {
       draws_ = std::max<std::int64_t>(100, static_cast<std::int64_t>(oracle_.limits().seconds / seconds_of(1)));
     }
     const auto outputs = oracle_.ask(worlds);
-    if (!torch::equal(oracle_.ask(worlds.flip(0)).flip(0), outputs)) {
-      throw Error("c gives different outputs for the same world; it must depend on the world alone");
-    }
+    require_same_outputs(worlds, outputs, oracle_.ask(worlds.flip(0)).flip(0));
   }
 
   // Small memories first, every order with each size.

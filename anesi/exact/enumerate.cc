@@ -6,6 +6,7 @@
 #include <mutex>
 #include <tuple>
 
+#include "anesi/core/deterministic.h"
 #include "anesi/core/error.h"
 #include "anesi/core/rows.h"
 
@@ -136,6 +137,7 @@ class Enumeration final : public ExactInference {
 }  // namespace
 
 std::unique_ptr<ExactInference> make_enumeration(const Problem& problem) {
+  require_deterministic(problem);
   return std::make_unique<Enumeration>(problem);
 }
 

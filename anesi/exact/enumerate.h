@@ -12,7 +12,8 @@ namespace anesi {
 
 inline constexpr double kMostWorldsEnumerated = 1 << 21;
 
-// Calls c once for every world. Throws Error where there are more than kMostWorldsEnumerated.
+// Calls c once for every world, and a few times more. Throws Error if there are more than kMostWorldsEnumerated, or if
+// c gives different outputs for the same world.
 std::unique_ptr<ExactInference> make_enumeration(const Problem& problem);
 
 }  // namespace anesi

@@ -9,6 +9,7 @@
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/build.h"
+#include "anesi/core/error.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/exact/found_facts.h"
 #include "anesi/exact/random_formula.h"
@@ -34,6 +35,16 @@ TEST(ChooseQ, TakesWhatTheProblemTellsAndEnumeratesWhatIsSmall) {
   EXPECT_TRUE(told.is_exact());
   EXPECT_FALSE(told.discovery) << "nothing was asked";
   EXPECT_TRUE(chosen_for(toys::uneven()).is_exact());
+}
+
+// Few worlds are listed; c must still give the same output whenever it is asked.
+TEST(ChooseQ, RefusesAFunctionThatGivesNowThisAndNowThat) {
+  std::atomic<std::int64_t> calls = 0;
+  for (const auto& worlds : {Space{2}, Space{3, 4}, Space::uniform(10, 2)}) {
+    const auto unsteady = make_problem(worlds, Space{2}, [&](Values, MutableValues y) { y[0] = calls++ % 37 == 0; });
+    EXPECT_THROW(chosen_for(unsteady), Error);
+    EXPECT_THROW(make_exact(*unsteady), Error);
+  }
 }
 
 TEST(ChooseQ, TakesAMemoryThatIsFound) {
