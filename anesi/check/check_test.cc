@@ -1,12 +1,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <limits>
 
 #include "anesi/check/model_check.h"
 #include "anesi/check/problem_check.h"
 #include "anesi/core/asked_output.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/core/build.h"
+#include "anesi/core/error.h"
 #include "anesi/core/given.h"
 #include "anesi/core/rows.h"
 #include "anesi/core/score.h"
@@ -201,6 +203,22 @@ TEST_F(ProblemCheck, FindsAFalseFormula) {
   EXPECT_EQ(bad_ones(*with(silent_, cnf)), "");
   cnf.add({-cnf.world(0, 5)});
   EXPECT_EQ(bad_ones(*with(silent_, cnf)), "formula ");
+  const auto& right = *honest_->facts().find<Cnf>();
+  const auto extended = [&](const std::function<void(Cnf&)>& change) {
+    auto changed = right;
+    change(changed);
+    return with(silent_, changed);
+  };
+  EXPECT_EQ(bad_ones(*extended([](Cnf& of) { of.fresh_variable(); })), "formula ") << "every world has two models";
+  EXPECT_EQ(bad_ones(*extended([](Cnf& of) { of.add({of.world(0, 5), of.fresh_variable()}); })), "formula ");
+  EXPECT_EQ(bad_ones(*extended([](Cnf& of) { of.add({}); })), "formula ") << "a contradiction";
+  auto outside = right.clauses();
+  outside.push_back({right.variables() + 1});
+  EXPECT_EQ(bad_ones(*with(silent_, Cnf(right.encoding(), right.variables(), outside))), "formula ");
+  auto changed = right;
+  for (const int literal : {0, right.variables() + 1, -right.variables() - 1, std::numeric_limits<int>::min()}) {
+    EXPECT_THROW(changed.add({1, literal}), UsageError) << literal;
+  }
   EXPECT_TRUE(toys::names(verdict(*with(silent_, *toys::Addition(1, /*base=*/9).facts().find<Cnf>())), {"formula"}));
   EXPECT_TRUE(toys::names(verdict(*with(silent_, *toys::Addition(2).facts().find<Cnf>())), {"formula"}));
 }

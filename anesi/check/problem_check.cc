@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <map>
 
+#include "anesi/check/cnf_check.h"
 #include "anesi/core/asked_output.h"
 #include "anesi/core/beliefs.h"
-#include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/core/given.h"
 #include "anesi/core/pruner.h"
@@ -22,7 +22,6 @@
 #include "anesi/models/trace.h"
 #include "anesi/models/variable_pairs.h"
 #include "anesi/predict/renaming.h"
-#include "anesi/pruners/sat_pruner.h"
 #include "anesi/search/propagation.h"
 
 namespace anesi {
@@ -166,31 +165,6 @@ Finding random_walks(const Problem& problem, const Pruner& pruner, const torch::
           fmt::format("{} on {} random walks of {} choices",
                       pruner.is_exact() ? "agrees with c" : "forbids nothing that c gives, but may allow more,", walks,
                       choices)};
-}
-
-// At a whole world, changing one variable must be allowed exactly where it leaves the output as it is.
-Finding check_formula(const Problem& problem, const Cnf& cnf, const torch::Tensor& worlds,
-                      const torch::Tensor& outputs) {
-  if (!cnf.encoding().fits(problem.worlds(), problem.outputs())) {
-    return {"formula", false, "is over other worlds or outputs than the problem's"};
-  }
-  if (!this_build().cadical) return {"formula", true, "not compared with c: anesi was built without CaDiCaL"};
-  const auto pruner = make_sat_pruner(problem);
-  std::int64_t checked = 0;
-  for (std::int64_t row = 0; row < std::min<std::int64_t>(worlds.size(0), kWalks); ++row) {
-    auto world = values_of(worlds[row]);
-    const auto output = values_of(outputs[row]);
-    const auto variable = row % problem.worlds().variables();
-    const auto domain = problem.worlds().domain(variable);
-    const auto allowed = ask(domain, [&](Mask mask) { pruner->allow_worlds(output, world, variable, mask); });
-    for (std::int64_t value = 0; value < domain; ++value, ++checked) {
-      world[static_cast<std::size_t>(variable)] = value;
-      if (allowed[static_cast<std::size_t>(value)] != (apply_to(problem, world) == output)) {
-        return {"formula", false, fmt::format("disagrees with c at world ({})", fmt::join(world, ", "))};
-      }
-    }
-  }
-  return {"formula", true, fmt::format("agrees with c on {} worlds", checked)};
 }
 
 // A search that decides a world's own values must never hear that they are impossible.
@@ -374,7 +348,10 @@ std::vector<Finding> check_problem(const Problem& problem, std::uint64_t seed) {
                            ? brute_force(problem, *pruner)
                            : random_walks(problem, *pruner, worlds, outputs, generator));
   }
-  if (const auto* const cnf = facts.find<Cnf>()) findings.push_back(check_formula(problem, *cnf, worlds, outputs));
+  if (const auto* const cnf = facts.find<Cnf>()) {
+    const auto some = std::min(kWalks, rows);
+    findings.push_back(check_cnf(problem, *cnf, worlds.slice(0, 0, some), outputs.slice(0, 0, some).contiguous()));
+  }
   if (const auto* const propagation = facts.find<PropagationOf>()) {
     findings.push_back(check_propagation(problem, *propagation, worlds, outputs, generator));
   }

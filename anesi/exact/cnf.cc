@@ -1,6 +1,10 @@
 #include "anesi/exact/cnf.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
+
+#include "anesi/core/error.h"
 
 namespace anesi {
 namespace {
@@ -42,6 +46,14 @@ void read_values(const Encoding::Literals& literals, const std::vector<bool>& mo
 Cnf::Cnf(const Space& worlds, const Space& outputs) {
   encoding_.worlds = add_space(worlds);
   encoding_.outputs = add_space(outputs);
+}
+
+void Cnf::add(std::vector<int> clause) {
+  for (const auto literal : clause) {
+    if (literal != 0 && literal >= -variables_ && literal <= variables_) continue;
+    throw UsageError(fmt::format("clause: there is no literal {}; the formula has {} variables", literal, variables_));
+  }
+  clauses_.push_back(std::move(clause));
 }
 
 void Cnf::exactly_one(const std::vector<int>& literals) {

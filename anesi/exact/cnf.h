@@ -54,7 +54,8 @@ class Cnf {
   int output(std::int64_t variable, std::int64_t value) const { return encoding_.output(variable, value); }
   int fresh_variable() { return ++variables_; }
 
-  void add(std::vector<int> clause) { clauses_.push_back(std::move(clause)); }
+  // Throws UsageError if a literal is 0 or of no variable so far.
+  void add(std::vector<int> clause);
   void exactly_one(const std::vector<int>& literals);
 
   int variables() const { return variables_; }

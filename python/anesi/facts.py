@@ -6,7 +6,7 @@ from typing import Any, Callable, Iterable, Sequence
 
 import torch
 
-from . import _core
+from . import _arguments, _core
 from .function import domains
 
 
@@ -122,12 +122,12 @@ class Cnf:
 
     def add(self, clause: Sequence[int]) -> Cnf:
         """Adds a clause: one of its literals is true."""
-        self._core.add(list(clause))
+        self._core.add(_arguments.literals(clause, "clause"))
         return self
 
     def exactly_one(self, literals: Sequence[int]) -> Cnf:
         """Adds clauses: just one of the literals is true."""
-        self._core.exactly_one(list(literals))
+        self._core.exactly_one(_arguments.literals(literals, "literals"))
         return self
 
     @property

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "anesi/check/cnf_check.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
@@ -33,6 +34,7 @@ namespace {
 constexpr std::int64_t kWatchedAtOnce = 64;
 constexpr double kLearningAgainstAsking = 3;  // time for q's first learning, for each second that discovery may take
 
+constexpr std::int64_t kAsked = 200;     // worlds on which what is told is compared with the function
 // Numbers are read as they lie: a reduction by torch costs more than it adds up here.
 template <typename Number>
 bool has_nan_of(const torch::Tensor& values) {
@@ -349,7 +351,6 @@ void check_told_facts(const Problem& problem) {
   if (const auto complaint = automaton->reading().complaint(worlds, problem.outputs()); !complaint.empty()) {
     throw UsageError("automaton: " + complaint);
   }
-  constexpr std::int64_t kAsked = 200;
   const auto drawn = uniform_worlds(worlds, kAsked, seeded(0));
   const auto expected = problem.apply(drawn), said = automaton->run(drawn);
   const auto differ = (expected != said).any(1);
@@ -363,6 +364,12 @@ void check_told_facts(const Problem& problem) {
 double Core::seconds_in_cpp(const torch::Tensor& logits, const torch::Tensor& outputs, std::int64_t times) const {
   ExactLoss loss(knowledge_.model);
   std::vector<double> seconds;
+  if (cnf != nullptr) {
+    constexpr double kFewWorlds = 1 << 10;
+    const auto asked = worlds.points() <= kFewWorlds ? points_of(worlds) : uniform_worlds(worlds, kAsked, seeded(0));
+    const auto finding = check_cnf(problem, *cnf, asked, problem.apply(asked).contiguous());
+    if (!finding.good) throw UsageError("cnf: it " + finding.words);
+  }
   for (std::int64_t time = 0; time < times; ++time) {
     const auto begin = std::chrono::steady_clock::now();
     const auto leaf = logits.detach().requires_grad_();

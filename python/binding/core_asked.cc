@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "anesi/check/cnf_check.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/pruner.h"
@@ -22,6 +23,7 @@ namespace {
 
 constexpr double kMostWorldsCompared = 1 << 14;
 
+constexpr std::int64_t kMostWorldsSolved = 2000;  // by a solver, one after another
 // A q alone: what it is asked with are beliefs already.
 class NoPerception final : public Perception {
  public:
@@ -151,6 +153,7 @@ CheckFigures Core::check(const Asked& asked, std::int64_t samples) const {
   const auto generator = seeded(knowledge_.seed);
   auto& prediction = *knowledge_.model.prediction;
   if (!knowledge_.learns_q) {
+  const auto* const cnf = problem().facts().find<Cnf>();
     const bool of_each = problem().facts().find<Automaton>() == nullptr;
     const std::string of =
         of_each ? "the beliefs that were given, each output by itself" : "the beliefs that were given";
@@ -158,6 +161,11 @@ CheckFigures Core::check(const Asked& asked, std::int64_t samples) const {
                                   std::max<std::int64_t>(100, samples * figures.beliefs), generator);
   }
   if (knowledge_.learns_q) {
+    if (!figures.bound && cnf != nullptr && this_build().cadical) {
+      figures.bound =
+          certify_cnf(problem(), *cnf, {worlds_of_beliefs(believed), "the beliefs that were given"},
+                      std::clamp<std::int64_t>(samples * figures.beliefs, 100, kMostWorldsSolved), generator);
+    }
     if (prediction.multilinear()) {
       figures.multilinear = certify(prediction, problem(), believed, std::max<std::int64_t>(2, samples), generator);
     }
