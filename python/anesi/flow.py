@@ -6,7 +6,7 @@ from typing import NamedTuple, Sequence
 
 import torch
 
-from . import _core
+from . import _arguments, _core
 from .knowledge import Knowledge, Logits
 
 
@@ -109,7 +109,7 @@ class Network:
         """
         if steps < 1:
             raise ValueError(f"steps: at least 1 is expected, not {steps}")
-        found = self._network.learned(self._belief(logits, beliefs), objective, backward, steps, seed)
+        found = self._network.learned(self._belief(logits, beliefs), objective, backward, steps, _arguments.seed(seed))
         return Flow(self, **found)
 
     def _belief(self, logits: Logits | None, beliefs: Logits | None) -> torch.Tensor:

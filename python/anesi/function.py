@@ -142,4 +142,6 @@ def domains(value: int | Sequence[int], name: str) -> list[int]:
     for place, size in enumerate(sizes):
         if size < 1:
             raise ValueError(f"{name}: variable {place} has {size} values; at least 1 is needed")
+        if size >= 2**63:
+            raise ValueError(f"{name}: variable {place} has {size} values; fewer than 2**63 are expected")
     return sizes

@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 
 import torch
 
-from . import _core, _partners
+from . import _arguments, _core, _partners
 from .answers import Explanation, MostProbable, Prediction, ranked
 from .checks import Certificate, Check, check_from
 from .facts import Automaton, Cnf
@@ -79,10 +79,11 @@ class Knowledge(torch.nn.Module):
             raise ValueError(f"order: each of the variables 0 to {len(world_domains) - 1} once, not {list(order)}")
         places = list(range(len(given_domains))) + [len(given_domains) + place for place in order] if order else []
         ask = Function(function, len(output_domains), len(given_domains), pointwise, numpy)
+        seed = _arguments.seed(seed)
 
         def make(choice: Mapping[str, Any] | None) -> _core.Core:
             return _core.Core(
-                ask,
+                _arguments.weakly(ask),
                 given_domains + world_domains,
                 output_domains,
                 len(given_domains),
@@ -96,7 +97,7 @@ class Knowledge(torch.nn.Module):
                 choice,
             )
 
-        self._take(_partners.make_together(make), verbose)
+        self._take(_partners.make_together(make), verbose, ask)
         self._announce()
 
     @classmethod
@@ -131,7 +132,8 @@ class Knowledge(torch.nn.Module):
             shown: the variables that worlds are made of, for clauses; by default all of them.
             outputs: of a definition, which variables are outputs; by default all that are not shown.
             given: variables that you know for certain with each input: the loss and the answers take their values as
-                ``given``, and logits are of the others.
+                ``given``, in this order, and logits are of the others. Of variables of which exactly one holds, what is
+                left is which of the others holds if no given one does; a single one that is left is no variable.
             seconds: after which compiling the formula is given up; a network q then learns it, under a SAT solver.
 
         Example:
@@ -151,8 +153,9 @@ class Knowledge(torch.nn.Module):
         if path is not None and shown is not None:
             raise TypeError("shown: a file says itself which variables it shows, in lines `c p show`")
         text = "" if path is not None else _as_dimacs(formula, shown)  # type: ignore[arg-type]
-        told = [] if given is None else list(given)
-        options = _core.FormulaOptions(as_, [] if outputs is None else list(outputs), told, float(seconds))
+        told = _arguments.variables(given or [], "given")
+        options = _core.FormulaOptions(as_, _arguments.variables(outputs or [], "outputs"), told, float(seconds))
+        seed = _arguments.seed(seed)
 
         def make(choice: Mapping[str, Any] | None) -> _core.Core:
             return _core.formula_core(
@@ -164,14 +167,14 @@ class Knowledge(torch.nn.Module):
         return know
 
     @classmethod
-    def _of(cls, core: _core.Core, verbose: bool) -> Knowledge:
+    def _of(cls, core: _core.Core, verbose: bool, ask: Function | None = None) -> Knowledge:
         know = cls.__new__(cls)
         torch.nn.Module.__init__(know)
-        know._take(core, verbose)
+        know._take(core, verbose, ask)
         return know
 
-    def _take(self, core: _core.Core, verbose: bool) -> None:
-        self._core = core
+    def _take(self, core: _core.Core, verbose: bool, ask: Function | None = None) -> None:
+        self._core, self._function = core, ask  # C++ itself only borrows the function
         self._partners_joined = _partners.join(core)
         self._type = torch.float32
         self.verbose = verbose
@@ -342,7 +345,7 @@ class Knowledge(torch.nn.Module):
             ([[1]], 0.5)
         """
         values, is_logits = self._values(logits, beliefs)
-        found = self._core.predict(values, is_logits, _tensor(given, "given"), _count(1 if top is None else top, "top"))
+        found = self._core.predict(values, is_logits, _tensor(given, "given"), _arguments.count(1 if top is None else top, "top"))
         return ranked((part.to(values.device) for part in found), top)
 
     def explain(
@@ -365,7 +368,7 @@ class Knowledge(torch.nn.Module):
         """
         values, is_logits = self._values(logits, beliefs)
         worlds, probability = self._core.explain(
-            values, is_logits, _tensor(given, "given"), self._asked(outputs, len(values)), _count(top, "top")
+            values, is_logits, _tensor(given, "given"), self._asked(outputs, len(values)), _arguments.count(top, "top")
         )
         return Explanation(worlds.to(values.device), probability.to(values.device))
 
@@ -410,11 +413,9 @@ class Knowledge(torch.nn.Module):
             [[2, 2, 2, 2]]
         """
         values, is_logits = self._values(logits, beliefs)
-        if seed is None:
-            seed = int(torch.randint(2**62, ()).item())
-        result: torch.Tensor = self._core.sample(
-            values, is_logits, _tensor(given, "given"), self._named(outputs, len(values)), _count(count, "count"), seed
-        )
+        count, chosen = _arguments.count(count, "count"), _arguments.seed_or_fresh(seed)
+        named = self._named(outputs, len(values))
+        result: torch.Tensor = self._core.sample(values, is_logits, _tensor(given, "given"), named, count, chosen)
         return result.to(values.device)
 
     def most_probable(
@@ -454,7 +455,7 @@ class Knowledge(torch.nn.Module):
             0.0
         """
         values, is_logits = self._values(logits, beliefs)
-        figures = self._core.check(values, is_logits, _tensor(given, "given"), _count(samples, "samples"))
+        figures = self._core.check(values, is_logits, _tensor(given, "given"), _arguments.count(samples, "samples"))
         if self._enumerates():
             figures["certificate"] = vars(self.certificate)
         return check_from(figures, self._summary())
@@ -490,10 +491,13 @@ class Knowledge(torch.nn.Module):
         """Takes up what :meth:`get_extra_state` gave. Knowledge must have been made in the same way."""
         if not isinstance(state, dict):
             raise TypeError(f"state: what state_dict() gave is expected, not {type(state).__name__}")
+        for name, tensor in state.items():
+            if not isinstance(name, str) or not isinstance(tensor, torch.Tensor):
+                raise ValueError(f"state: {name} is {type(tensor).__name__}; tensors by name are expected")
         state = {name: tensor.cpu() for name, tensor in state.items()}
-        types = {tensor.dtype for name, tensor in state.items() if name.startswith("q.") and tensor.is_floating_point()}
-        self._compute_in(torch.float64 if torch.float64 in types else torch.float32)
         self._core.load_state(state)
+        types = {tensor.dtype for name, tensor in state.items() if name.startswith("q.") and tensor.is_floating_point()}
+        self._type = torch.float64 if torch.float64 in types else torch.float32
 
     def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> Knowledge:
         # know.double() and know.float() say what q computes in. It stays on the CPU.
@@ -626,14 +630,6 @@ def _as_settings(settings: Settings | None) -> list[str]:
 
 def _speaker(verbose: bool) -> Callable[[str], None] | None:
     return (lambda line: print(f"anesi: {line}", flush=True)) if verbose and _partners.rank() == 0 else None
-
-
-def _count(value: int, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name}: a whole number is expected, not {value!r}")
-    if value < 1:
-        raise ValueError(f"{name}: at least 1 is expected, not {value}")
-    return value
 
 
 def _as_dimacs(clauses: Iterable[Sequence[int]], shown: Sequence[int] | None) -> str:

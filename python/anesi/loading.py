@@ -7,11 +7,11 @@ from typing import Any, Callable
 
 import torch
 
-from . import _core
+from . import _arguments, _core
 from .answers import Explanation, Prediction, ranked
 from .facts import Cnf
 from .function import Function
-from .knowledge import Knowledge, _count
+from .knowledge import Knowledge
 
 
 class Run:
@@ -35,7 +35,7 @@ class Run:
 
     def predict(self, inputs: torch.Tensor, *, top: int | None = None, given: torch.Tensor | None = None) -> Prediction:
         """The most likely outputs, as :meth:`Knowledge.predict` gives them."""
-        return ranked(self._core.predict(self.beliefs(inputs), _count(1 if top is None else top, "top"), given), top)
+        return ranked(self._core.predict(self.beliefs(inputs), _arguments.count(1 if top is None else top, "top"), given), top)
 
     def explain(
         self,
@@ -47,7 +47,7 @@ class Run:
     ) -> Explanation:
         """Which worlds stand behind outputs, or behind the predicted ones, as :meth:`Knowledge.explain` gives them."""
         beliefs = self.beliefs(inputs)
-        top = _count(top, "top")
+        top = _arguments.count(top, "top")
         worlds = torch.full((beliefs.shape[0], top, len(self.worlds)), -2)
         probability = torch.zeros(beliefs.shape[0], top, dtype=torch.float64)
         for row in range(beliefs.shape[0]):
@@ -103,5 +103,6 @@ def load(
     if function is not None:
         given = int(manifest["options"].get("knowledge.given", 0))
         ask = Function(function, len(manifest["outputs"]), given, pointwise, numpy)
-    core = _core.load(name, ask, manifest["worlds"], manifest["outputs"], None if cnf is None else cnf._core, say)
-    return Knowledge._of(core, verbose)
+    borrowed = None if ask is None else _arguments.weakly(ask)
+    core = _core.load(name, borrowed, manifest["worlds"], manifest["outputs"], None if cnf is None else cnf._core, say)
+    return Knowledge._of(core, verbose, ask)

@@ -7,7 +7,7 @@ from typing import Iterable, NamedTuple, Sequence, Tuple, Union
 
 import torch
 
-from . import _core
+from . import _arguments, _core
 from .answers import MostProbable
 
 Clause = Tuple[Union[float, None], Sequence[int]]
@@ -140,21 +140,23 @@ class Knowledge(torch.nn.Module):
         """The most probable world of each row, and log p(w|P)."""
         return MostProbable(*self._core.most_probable(self._beliefs(logits).detach(), self.weights.detach()))
 
-    def sample(self, logits: torch.Tensor | None = None, *, count: int = 1, seed: int = 0) -> torch.Tensor:
-        """Worlds, int64 ``[batch, count, variables]``."""
-        beliefs = self._beliefs(logits).detach()
-        drawn = self._core.sample(beliefs.repeat_interleave(count, 0), self.weights.detach(), seed)
+    def sample(self, logits: torch.Tensor | None = None, *, count: int = 1, seed: int | None = None) -> torch.Tensor:
+        """Worlds, int64 ``[batch, count, variables]``: others in each call, but for a seed."""
+        beliefs, count = self._beliefs(logits).detach(), _arguments.count(count, "count")
+        chosen = _arguments.seed_or_fresh(seed)
+        drawn = self._core.sample(beliefs.repeat_interleave(count, 0), self.weights.detach(), chosen)
         return drawn.view(len(beliefs), count, -1)
 
-    def estimate(self, logits: torch.Tensor | None = None, *, samples: int = 10000, seed: int = 0) -> Estimate:
+    def estimate(self, logits: torch.Tensor | None = None, *, samples: int = 10000, seed: int | None = None) -> Estimate:
         """log Z(P) by importance sampling: from worlds that q draws, which all keep the hard clauses."""
-        return Estimate(*self._core.estimate(self._beliefs(logits).detach(), self.weights.detach(), samples, seed))
+        samples, chosen = _arguments.count(samples, "samples"), _arguments.seed_or_fresh(seed)
+        return Estimate(*self._core.estimate(self._beliefs(logits).detach(), self.weights.detach(), samples, chosen))
 
     # Learning.
 
     def learn(self, steps: int = 300, *, worlds: int = 64, seed: int = 0) -> None:
         """q learns log Z of this formula, for any beliefs and weights, from worlds that it draws."""
-        self._core.learn(steps, worlds, seed)
+        self._core.learn(steps, worlds, _arguments.seed(seed))
 
     def fit(
         self,
@@ -178,7 +180,7 @@ class Knowledge(torch.nn.Module):
             tied: clauses that weighed the same in the formula keep one weight in common.
         """
         beliefs = None if logits is None else self._beliefs(logits).detach()
-        found = self._core.fit(worlds, beliefs, by, samples, float(deviation), tied, seed)
+        found = self._core.fit(worlds, beliefs, by, samples, float(deviation), tied, _arguments.seed(seed))
         with torch.no_grad():
             self.weights.copy_(found["weights"])
         return Fit(found["weights"], found["errors"], found["log_likelihood"], found["converged"])

@@ -13,7 +13,7 @@ from typing import Any, Iterator
 
 import torch
 
-from . import _core
+from . import _arguments, _core
 from .knowledge import _as_settings
 
 
@@ -109,4 +109,4 @@ def load(
     """
     say = (lambda line: print(f"anesi: {line}", flush=True)) if verbose else None
     settings = _as_settings({f"task.{option}": value for option, value in options.items()})
-    return Task(_core.load_task(name, settings, seed, None if data is None else os.fspath(data), validation, say))
+    return Task(_core.load_task(name, settings, _arguments.seed(seed), None if data is None else os.fspath(data), validation, say))

@@ -34,7 +34,8 @@ namespace {
 constexpr std::int64_t kWatchedAtOnce = 64;
 constexpr double kLearningAgainstAsking = 3;  // time for q's first learning, for each second that discovery may take
 
-constexpr std::int64_t kAsked = 200;     // worlds on which what is told is compared with the function
+constexpr std::int64_t kAsked = 200;  // worlds on which what is told is compared with the function
+
 // Numbers are read as they lie: a reduction by torch costs more than it adds up here.
 template <typename Number>
 bool has_nan_of(const torch::Tensor& values) {

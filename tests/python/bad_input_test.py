@@ -24,6 +24,12 @@ class BadInput(unittest.TestCase):
             call()
         self.assertNotIn("\n", str(caught.exception))
 
+    def named(self, kind, argument, call):
+        """The exception is the caller's, and says which argument."""
+        with self.assertRaises(kind) as caught:
+            call()
+        self.assertTrue(str(caught.exception).startswith(argument + ":"), caught.exception)
+
     def test_files(self):
         # A FIFO would let us wait for ever, and a huge file would fill the memory.
         with tempfile.TemporaryDirectory() as folder:
@@ -92,6 +98,12 @@ class BadInput(unittest.TestCase):
         self.refused(TypeError, "int|7", lambda: knowledge(7, [3, 4], [6]))
         many = [10] * 12
         unsteady = random.Random(0)
+        for share in (0.5, 0.02):  # of few worlds, which would be listed, some give now this and now that
+            for worlds in ([2], [3, 4], [2] * 10):
+                for more in ({}, {"architecture": "exact"}):
+                    with self.subTest(share=share, worlds=worlds, more=more), self.assertRaises(RuntimeError) as caught:
+                        knowledge(lambda w: [int(unsteady.random() < share) for _ in w], worlds, [2], **more)
+                    self.assertRegex(str(caught.exception), r"\((\d, )*\d\): \((0|1)\) and \((0|1)\)")
         self.refused(RuntimeError, r"^c\b", lambda: knowledge(lambda w: [unsteady.randrange(2) for _ in w], many, [2]))
 
     def test_arguments(self):
@@ -102,6 +114,28 @@ class BadInput(unittest.TestCase):
         self.refused(ValueError, "^order: ", lambda: knowledge(lambda w: w.sum(1), [3, 4], [6], order=[0, 0]))
         self.refused(ValueError, r"top\b.*\b1\b", lambda: self.know.predict(self.logits, top=0))
         self.refused(TypeError, "outputs", lambda: self.know.marginals(self.logits))
+        for seed in (-1, 2**64, 2**70):
+            self.named(ValueError, "seed", lambda: knowledge(lambda w: w.sum(1), [3, 4], [6], seed=seed))
+            self.named(ValueError, "seed", lambda: anesi.Knowledge.from_cnf([[1, 2]], seed=seed))
+            self.named(ValueError, "seed", lambda: self.know.sample(self.logits, self.y, seed=seed))
+            self.named(ValueError, "seed", lambda: anesi.Estimator(lambda z: z[:, 0], [2], seed=seed))
+            self.named(ValueError, "seed", lambda: anesi.markov.Knowledge([(1.0, [1])]).sample(seed=seed))
+            self.named(ValueError, "seed", lambda: anesi.markov.Knowledge([(1.0, [1])]).estimate(seed=seed))
+            self.named(ValueError, "seed", lambda: anesi.tasks.load("mnist-add", seed=seed))
+        self.named(TypeError, "seed", lambda: knowledge(lambda w: w.sum(1), [3, 4], [6], seed="one"))
+        for many in (0, -1, 2**63, 2**70):
+            self.named(ValueError, "top", lambda: self.know.predict(self.logits, top=many))
+            self.named(ValueError, "top", lambda: self.know.explain(self.logits, self.y, top=many))
+            self.named(ValueError, "count", lambda: self.know.sample(self.logits, self.y, count=many))
+            self.named(ValueError, "samples", lambda: self.know.check(self.logits, samples=many))
+            self.named(ValueError, "outcomes", lambda: anesi.Estimator(lambda z: z[:, 0], [2], outcomes=many))
+        self.assertEqual(self.know.predict(self.logits, top=2**40).outputs.shape, (2, 6, 1))  # all there are
+        for domain in (2**63, 2**70):
+            self.named(ValueError, "worlds", lambda: knowledge(lambda w: w.sum(1), [3, domain], [6]))
+            self.named(ValueError, "outputs", lambda: knowledge(lambda w: w.sum(1), [3, 4], [domain]))
+            self.named(ValueError, "given", lambda: knowledge(lambda w, g: w.sum(1), [3, 4], [6], given=[domain]))
+            self.named(ValueError, "categoricals", lambda: anesi.Estimator(lambda z: z[:, 0], [domain]))
+            self.named(ValueError, "worlds", lambda: anesi.Cnf([domain], [2]))
         one = knowledge(lambda w: w.sum(1), [1, 1], [1])  # nothing to learn, and no error
         self.assertEqual(one.loss(torch.zeros(3, 2, 1), torch.zeros(3, dtype=torch.int64)).item(), 0)
         empty = self.know.log_prob(torch.zeros(0, 2, 4), torch.zeros(0, dtype=torch.int64))

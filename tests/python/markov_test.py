@@ -45,6 +45,21 @@ class Markov(unittest.TestCase):
             self.know.log_prob(self.logits, labels).detach(), scores.log_softmax(1)[torch.arange(5), torch.arange(5)]
         )
 
+    def test_every_call_draws_anew_unless_a_seed_says_otherwise(self):
+        def drawn(**more):
+            return self.know.sample(self.logits, count=200, **more)
+
+        self.assertFalse(torch.equal(drawn(), drawn()))
+        self.assertTrue(torch.equal(drawn(seed=5), drawn(seed=5)))
+        self.assertFalse(torch.equal(drawn(seed=5), drawn(seed=6)))
+        torch.manual_seed(3)
+        first = drawn()
+        torch.manual_seed(3)
+        self.assertTrue(torch.equal(drawn(), first))
+        estimates = [self.know.estimate(self.logits, samples=50, **more).log_partition.tolist() for more in ({}, {}, {"seed": 1}, {"seed": 1})]
+        self.assertNotEqual(estimates[0], estimates[1])
+        self.assertEqual(estimates[2], estimates[3])
+
     def test_gradients_reach_logits_and_weights(self):
         labels = torch.tensor([self.worlds[i] for i in range(5)])
 
