@@ -26,6 +26,8 @@ class BlackBox {
   std::int64_t outcomes() const { return outcomes_; }
   // Draws that it was asked about so far.
   std::int64_t calls() const { return calls_; }
+  // The count goes on from here.
+  void set_calls(std::int64_t calls) { calls_ = calls; }
 
   // double [rows, outcomes]; with its graph where the real parts of the draws want gradients and g gives them. Throws
   // UsageError that names a z where g returns something else, and Error that names z where g throws a std::exception.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "anesi/core/error.h"
+#include "anesi/estimate/outcome_model.h"
 
 namespace anesi {
 namespace {
@@ -42,6 +43,56 @@ std::optional<double> Estimator::learn(const Parameters& parameters) {
   const auto loss = learn_at(at);
   guard.done();
   return loss;
+}
+
+NamedTensors Estimator::state() const {
+  NamedTensors state;
+  add_with_prefix(state, "learned.", learned());
+  state["calls"] = torch::tensor(calls(), torch::kInt64);
+  state["generator"] = parts_.generator.get_state();
+  return copied(state);
+}
+
+void Estimator::load_state(const NamedTensors& state) {
+  const auto calls = state_tensor(state, "calls", torch::kInt64, {}).item<std::int64_t>();
+  if (calls < 0) throw Error(fmt::format("estimator state: calls is {}", calls));
+  auto probe = parts_.generator.clone();
+  const auto generator = state_tensor(state, "generator", torch::kUInt8, probe.get_state().sizes());
+  try {
+    probe.set_state(generator);
+  } catch (const c10::Error&) {
+    throw Error("estimator state: generator is not a generator's");
+  }
+  for (const auto& [name, tensor] : state) {
+    if (tensor.is_floating_point() && tensor.isnan().any().item<bool>()) {
+      throw Error(fmt::format("estimator state: {} has what is not a number", name));
+    }
+  }
+  const auto before = copied(learned());
+  try {
+    load_learned(with_prefix(state, "learned."));
+  } catch (...) {
+    load_learned(before);
+    throw;
+  }
+  parts_.g->set_calls(calls);
+  parts_.generator.set_state(generator);
+}
+
+torch::Tensor state_tensor(const NamedTensors& state, const std::string& name, torch::ScalarType type,
+                           torch::IntArrayRef shape) {
+  const auto found = state.find(name);
+  if (found == state.end()) throw Error(fmt::format("estimator state: {} is missing", name));
+  const auto& tensor = found->second;
+  bool fits = tensor.scalar_type() == type && tensor.dim() == static_cast<std::int64_t>(shape.size());
+  for (std::size_t place = 0; fits && place < shape.size(); ++place) {
+    fits = shape[place] < 0 || tensor.size(static_cast<std::int64_t>(place)) == shape[place];
+  }
+  if (!fits) throw Error(fmt::format("estimator state: {} has another shape or type", name));
+  if (tensor.is_floating_point() && !tensor.isfinite().all().item<bool>()) {
+    throw Error(fmt::format("estimator state: {} has numbers that are not finite", name));
+  }
+  return tensor.contiguous().clone();
 }
 
 void Estimator::require_no_normals(const char* name) const {

@@ -52,12 +52,20 @@ class Estimator {
   // Whether it learns: then expectation() calls g only where nothing was learned yet.
   virtual bool learns() const { return false; }
 
+  // All that the future depends on besides g: what was learned, and the generator.
+  NamedTensors state() const;
+  // Takes that up. Throws Error, and changes nothing, if it is of an estimator that was made in another way.
+  void load_state(const NamedTensors& state);
+
   const Sources& sources() const { return parts_.sources; }
   std::int64_t calls() const { return parts_.g->calls(); }
 
  protected:
   virtual torch::Tensor estimate(const Parameters& parameters) = 0;
   virtual std::optional<double> learn_at(const Parameters& /*parameters*/) { return std::nullopt; }
+  // What was learned, by name. Loading may stop half-way where it throws.
+  virtual NamedTensors learned() const { return {}; }
+  virtual void load_learned(const NamedTensors& /*state*/) {}
 
   torch::Tensor outcomes_of(const Draws& draws) { return (*parts_.g)(draws); }
   std::int64_t outcomes_count() const { return parts_.g->outcomes(); }

@@ -39,6 +39,14 @@ class KernelModel final : public OutcomeModel {
 
   bool multilinear() const override { return true; }
 
+  bool has_learned() const override { return !regression_.empty(); }
+  NamedTensors state() const override { return regression_.state(); }
+  void load_state(const NamedTensors& state) override {
+    const torch::NoGradGuard no_gradients;
+    regression_.load_state(state);
+    if (bins_ > 0 && has_learned()) sort_into_bins();
+  }
+
  private:
   // E[the regression of targets], [batch, columns].
   torch::Tensor expected(const Parameters& parameters, const torch::Tensor& targets) const {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "anesi/core/error.h"
 #include "anesi/core/index.h"
+#include "anesi/estimate/outcome_model.h"
 
 namespace anesi {
 namespace {
@@ -197,6 +199,54 @@ void KernelRegression::extend(std::int64_t known) {
   factor.slice(0, known).slice(1, 0, known).copy_(below);
   factor.slice(0, known).slice(1, known).copy_(corner);
   factor_ = factor;
+}
+
+NamedTensors KernelRegression::state() const {
+  if (empty()) return {};
+  return {{"discrete", seen_.discrete},
+          {"real", seen_.real},
+          {"outcomes", outcomes_},
+          {"counts", counts_},
+          {"weights", torch::tensor(shape_.weights, torch::kFloat64)},
+          {"length", torch::tensor(shape_.length, torch::kFloat64)},
+          {"noise", torch::tensor(noise_, torch::kFloat64)},
+          {"chosen_at", torch::tensor(seen_when_chosen_, torch::kInt64)}};
+}
+
+void KernelRegression::load_state(const NamedTensors& state) {
+  if (state.empty()) {
+    *this = KernelRegression(sources_, options_);
+    return;
+  }
+  const auto number = [&](const char* name) { return state_tensor(state, name, torch::kFloat64, {}).item<double>(); };
+  const auto variables = sources_.categoricals.variables();
+  const Draws seen{state_tensor(state, "discrete", torch::kInt64, {-1, variables}),
+                   state_tensor(state, "real", torch::kFloat64, {-1, sources_.normals})};
+  const auto rows = seen.discrete.size(0);
+  const auto outcomes = state_tensor(state, "outcomes", torch::kFloat64, {rows, -1});
+  const auto counts = state_tensor(state, "counts", torch::kFloat64, {rows});
+  const auto weights = state_tensor(state, "weights", torch::kFloat64, {kernel_.orders()});
+  const auto length = number("length"), noise = number("noise");
+  const auto chosen_at = state_tensor(state, "chosen_at", torch::kInt64, {}).item<std::int64_t>();
+  bool fits = rows > 0 && rows <= options_.memory && seen.real.size(0) == rows && outcomes.size(1) > 0 && length > 0 &&
+              noise > 0 && chosen_at >= 0 && (counts >= 1).all().item<bool>() && (weights >= 0).all().item<bool>();
+  for (std::int64_t variable = 0; fits && variable < variables; ++variable) {
+    const auto values = seen.discrete.select(1, variable);
+    const auto domain = sources_.categoricals.domain(variable);
+    fits = values.ge(0).logical_and(values < domain).all().item<bool>();
+  }
+  if (!fits) throw Error("estimator state: what was seen is out of range, or more than is remembered");
+  seen_ = seen;
+  outcomes_ = outcomes;
+  counts_ = counts;
+  const auto* const first = weights.const_data_ptr<double>();
+  shape_ = {{first, first + weights.numel()}, length};
+  noise_ = noise;
+  seen_when_chosen_ = chosen_at;
+  places_.clear();
+  for (std::int64_t row = 0; row < rows; ++row) places_[bytes_of(seen_, row)] = row;
+  factorise();
+  weights_ = weights_of(outcomes_);
 }
 
 torch::Tensor KernelRegression::weights_of(const torch::Tensor& targets) const {

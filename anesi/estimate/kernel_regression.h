@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "anesi/core/named_tensors.h"
 #include "anesi/estimate/order_kernel.h"
 
 namespace anesi {
@@ -39,6 +40,10 @@ class KernelRegression {
   torch::Tensor kernel(const Parameters& parameters) const;
   // Expectations of the regression of outcomes, [batch, outcomes]. Differentiable.
   torch::Tensor mean(const Parameters& parameters) const;
+
+  NamedTensors state() const;
+  // Throws Error, perhaps half-way, if it is of another regression. Costs seen^3.
+  void load_state(const NamedTensors& state);
 
   double noise() const { return noise_; }
   const KernelShape& shape() const { return shape_; }

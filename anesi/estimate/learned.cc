@@ -39,6 +39,21 @@ std::optional<double> LearnedEstimator::learn_at(const Parameters& parameters) {
   return model_->learn(drawn_from, draws, outcomes);
 }
 
+NamedTensors LearnedEstimator::learned() const {
+  NamedTensors state{{"has_learned", torch::tensor(has_learned_)}};
+  add_with_prefix(state, "model.", model_->state());
+  add_with_prefix(state, "prior.", prior_.state());
+  return state;
+}
+
+void LearnedEstimator::load_learned(const NamedTensors& state) {
+  const bool has_learned = state_tensor(state, "has_learned", torch::kBool, {}).item<bool>();
+  prior_.load_state(with_prefix(state, "prior."));
+  model_->load_state(with_prefix(state, "model."));
+  if (has_learned && !model_->has_learned()) throw Error("estimator state: what q learned is missing");
+  has_learned_ = has_learned;
+}
+
 LearnedEstimator::Bound LearnedEstimator::bound(const Parameters& parameters, std::int64_t samples) {
   const torch::NoGradGuard no_gradients;
   const auto at = checked(parameters, sources());

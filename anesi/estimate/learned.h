@@ -38,6 +38,8 @@ class LearnedEstimator final : public Estimator {
  protected:
   torch::Tensor estimate(const Parameters& parameters) override;
   std::optional<double> learn_at(const Parameters& parameters) override;
+  NamedTensors learned() const override;
+  void load_learned(const NamedTensors& state) override;
 
  private:
   std::int64_t calls_, first_;

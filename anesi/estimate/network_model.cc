@@ -1,10 +1,14 @@
 // q(r|P) by a network of P: appendix C of the paper as it is written.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <numbers>
 
+#include "anesi/core/error.h"
 #include "anesi/core/index.h"
 #include "anesi/estimate/outcome_bins.h"
 #include "anesi/estimate/outcome_model.h"
+#include "anesi/models/module_tensors.h"
 #include "anesi/optimize/adam.h"
 
 namespace anesi {
@@ -17,7 +21,8 @@ class NetworkModel final : public OutcomeModel {
   NetworkModel(const Sources& sources, std::int64_t outcomes, OutcomeModelKind kind, const NetworkOptions& options,
                at::Generator generator)
       : outcomes_(outcomes), kind_(kind), options_(options), generator_(std::move(generator)) {
-    auto width = sources.categoricals.variables() * sources.categoricals.largest_domain() + 2 * sources.normals;
+    inputs_ = sources.categoricals.variables() * sources.categoricals.largest_domain() + 2 * sources.normals;
+    auto width = inputs_;
     for (std::int64_t layer = 0; layer < options_.layers; ++layer) {
       network_->push_back(torch::nn::Linear(width, options_.width));
       network_->push_back(torch::nn::SiLU());
@@ -61,6 +66,51 @@ class NetworkModel final : public OutcomeModel {
     }
     const torch::NoGradGuard no_gradients;
     return -log_prob(parameters, outcomes).mean().item<double>();
+  }
+
+  bool has_learned() const override { return seen_outcomes_.defined(); }
+
+  NamedTensors state() const override {
+    auto state = module_tensors(*network_, "network.");
+    add_with_prefix(state, "optimizer.", adam_->state());
+    if (!has_learned()) return state;
+    state["inputs"] = seen_inputs_;
+    state["outcomes"] = seen_outcomes_;
+    state["centre"] = centre_;
+    state["scale"] = scale_;
+    state["fitted_at"] = torch::tensor(seen_when_fitted_, torch::kInt64);
+    for (std::size_t outcome = 0; outcome < bins_.size(); ++outcome) {
+      add_with_prefix(state, fmt::format("bins.{}.", outcome), bins_[outcome].state());
+    }
+    return state;
+  }
+
+  void load_state(const NamedTensors& state) override {
+    load_module_tensors(*network_, "network.", state, "estimator state");
+    adam_->load_state(with_prefix(state, "optimizer."));
+    seen_inputs_ = seen_outcomes_ = torch::Tensor();
+    seen_when_fitted_ = 0;
+    if (!state.contains("outcomes")) return;
+    const auto outcomes = state_tensor(state, "outcomes", torch::kFloat64, {-1, outcomes_});
+    const auto inputs = state_tensor(state, "inputs", torch::kFloat64, {outcomes.size(0), inputs_});
+    const auto centre = state_tensor(state, "centre", torch::kFloat64, {outcomes_});
+    const auto scale = state_tensor(state, "scale", torch::kFloat64, {outcomes_});
+    const auto fitted_at = state_tensor(state, "fitted_at", torch::kInt64, {}).item<std::int64_t>();
+    if (outcomes.size(0) < 1 || outcomes.size(0) > options_.memory || fitted_at < 1 ||
+        !(scale > 0).all().item<bool>()) {
+      throw Error("estimator state: what was seen is out of range, or more than is remembered");
+    }
+    std::vector<OutcomeBins> bins;
+    for (std::int64_t outcome = 0; outcome < outcomes_; ++outcome) {
+      bins.emplace_back(with_prefix(state, fmt::format("bins.{}.", outcome)));
+      if (bins.back().size() > options_.bins) throw Error("estimator state: there are more bins than were asked for");
+    }
+    seen_inputs_ = inputs;
+    seen_outcomes_ = outcomes;
+    centre_ = centre;
+    scale_ = scale;
+    seen_when_fitted_ = fitted_at;
+    bins_ = std::move(bins);
   }
 
  private:
@@ -119,7 +169,7 @@ class NetworkModel final : public OutcomeModel {
     }
   }
 
-  std::int64_t outcomes_;
+  std::int64_t outcomes_, inputs_ = 0;
   OutcomeModelKind kind_;
   NetworkOptions options_;
   at::Generator generator_;

@@ -1,5 +1,8 @@
 #include "anesi/estimate/outcome_bins.h"
 
+#include "anesi/core/error.h"
+#include "anesi/estimate/outcome_model.h"
+
 namespace anesi {
 
 OutcomeBins::OutcomeBins(const torch::Tensor& seen, std::int64_t bins) {
@@ -27,6 +30,17 @@ OutcomeBins::OutcomeBins(const torch::Tensor& seen, std::int64_t bins) {
   const auto ends = torch::cat({torch::full({1}, low - margin, torch::kFloat64), inner_edges_,
                                 torch::full({1}, high + margin, torch::kFloat64)});
   widths_ = (ends.slice(0, 1) - ends.slice(0, 0, -1)).clamp_min(1e-12);
+}
+
+OutcomeBins::OutcomeBins(const NamedTensors& state)
+    : inner_edges_(state_tensor(state, "inner_edges", torch::kFloat64, {-1})),
+      centres_(state_tensor(state, "centres", torch::kFloat64, {inner_edges_.size(0) + 1})),
+      widths_(state_tensor(state, "widths", torch::kFloat64, {inner_edges_.size(0) + 1})) {
+  if (!(widths_ > 0).all().item<bool>()) throw Error("estimator state: a bin has no width");
+}
+
+NamedTensors OutcomeBins::state() const {
+  return {{"inner_edges", inner_edges_}, {"centres", centres_}, {"widths", widths_}};
 }
 
 }  // namespace anesi

@@ -3,6 +3,8 @@
 
 #include <torch/torch.h>
 
+#include "anesi/core/named_tensors.h"
+
 namespace anesi {
 
 // Of one outcome: between quantiles of what was seen, so that each bin holds about as many.
@@ -10,6 +12,9 @@ class OutcomeBins {
  public:
   OutcomeBins() = default;
   OutcomeBins(const torch::Tensor& seen, std::int64_t bins);  // double [seen]
+  explicit OutcomeBins(const NamedTensors& state);            // throws Error if it is not one
+
+  NamedTensors state() const;
 
   std::int64_t size() const { return centres_.size(0); }
   // int64, of outcomes of any shape; outcomes past the ends belong to the first and last.

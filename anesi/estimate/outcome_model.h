@@ -9,6 +9,7 @@
 #include <memory>
 #include <string_view>
 
+#include "anesi/core/named_tensors.h"
 #include "anesi/estimate/draws.h"
 #include "anesi/options/option_table.h"
 
@@ -26,7 +27,17 @@ class OutcomeModel {
   virtual double learn(const Parameters& parameters, const Draws& draws, const torch::Tensor& outcomes) = 0;
   // Whether E_q[r] is linear in each variable's belief: then its error at P is at most the mean of its errors at z ~ P.
   virtual bool multilinear() const { return false; }
+  // Whether it has learned from anything.
+  virtual bool has_learned() const = 0;
+  // What was learned, and back. Loading throws Error, perhaps half-way, if it is of another model.
+  virtual NamedTensors state() const = 0;
+  virtual void load_state(const NamedTensors& state) = 0;
 };
+
+// A tensor of a state by name, in memory of its own: of this type, shape (-1: any size) and of finite numbers. Throws
+// Error, which names it, if it is missing or another.
+torch::Tensor state_tensor(const NamedTensors& state, const std::string& name, torch::ScalarType type,
+                           torch::IntArrayRef shape);
 
 enum class OutcomeModelKind { kKernel, kNormal, kMixture, kHistogram };
 constexpr std::array<std::string_view, 4> names_of(OutcomeModelKind) {

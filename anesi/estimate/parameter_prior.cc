@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "anesi/core/error.h"
+#include "anesi/estimate/outcome_model.h"
+
 namespace anesi {
 namespace {
 
@@ -31,6 +34,29 @@ void NormalInverseGamma::observe(const torch::Tensor& mean, const torch::Tensor&
   take(mean_square_, mean.square());
   take(variance_, variance);
   take(variance_square_, variance.square());
+}
+
+NamedTensors NormalInverseGamma::state() const {
+  return {{"mean", mean_},
+          {"mean_square", mean_square_},
+          {"variance", variance_},
+          {"variance_square", variance_square_},
+          {"weight", torch::tensor(weight_, torch::kFloat64)}};
+}
+
+void NormalInverseGamma::load_state(const NamedTensors& state) {
+  const auto average = [&](const char* name) { return state_tensor(state, name, torch::kFloat64, mean_.sizes()); };
+  const auto mean_square = average("mean_square"), variance = average("variance");
+  const auto variance_square = average("variance_square");
+  const auto weight = state_tensor(state, "weight", torch::kFloat64, {}).item<double>();
+  if (weight < 0 || !(torch::cat({mean_square, variance, variance_square}) >= 0).all().item<bool>()) {
+    throw Error("estimator state: averages below 0");
+  }
+  mean_ = average("mean");
+  mean_square_ = mean_square;
+  variance_ = variance;
+  variance_square_ = variance_square;
+  weight_ = weight;
 }
 
 torch::Tensor NormalInverseGamma::centre() const { return mean_; }
@@ -74,6 +100,20 @@ Parameters ParameterPrior::around(const Parameters& now, std::int64_t count, at:
   near.mean = near.mean + near.deviation * noise(near.mean);
   near.deviation = near.deviation * noise(near.deviation).exp();
   return near;
+}
+
+NamedTensors ParameterPrior::state() const {
+  NamedTensors state{{"observed", torch::tensor(observed_)}};
+  add_with_prefix(state, "normals.", normals_.state());
+  if (beliefs_) add_with_prefix(state, "beliefs.", beliefs_->state());
+  return state;
+}
+
+void ParameterPrior::load_state(const NamedTensors& state) {
+  const bool observed = state_tensor(state, "observed", torch::kBool, {}).item<bool>();
+  normals_.load_state(with_prefix(state, "normals."));
+  if (beliefs_) beliefs_->load_state(with_prefix(state, "beliefs."));
+  observed_ = observed;
 }
 
 void ParameterPrior::observe(const Parameters& now) {

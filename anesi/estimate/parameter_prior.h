@@ -42,6 +42,9 @@ class NormalInverseGamma {
   torch::Tensor shape() const;     // between 3 and 20
   torch::Tensor scale() const;
 
+  NamedTensors state() const;
+  void load_state(const NamedTensors& state);
+
  private:
   // Running averages, of about the last hundred batches.
   torch::Tensor mean_, mean_square_, variance_, variance_square_;
@@ -56,6 +59,9 @@ class ParameterPrior {
   void observe(const Parameters& now);
   // Draws `count` like those that perception uses now. Nothing is taken note of; before anything was, none explores.
   Parameters sample(const Parameters& now, std::int64_t count, at::Generator generator);
+
+  NamedTensors state() const;
+  void load_state(const NamedTensors& state);
 
  private:
   Parameters around(const Parameters& now, std::int64_t count, at::Generator generator) const;

@@ -6,7 +6,7 @@ from typing import Any, Callable, Mapping, Sequence, Union
 
 import torch
 
-from . import _core
+from . import _arguments, _core
 from .function import add_note, domains, takes
 
 Settings = Mapping[str, Union[str, int, float, bool]]
@@ -58,11 +58,7 @@ class Estimator(torch.nn.Module):
         super().__init__()
         if not callable(g):
             raise TypeError(f"g: something to call is expected, not {type(g).__name__}")
-        for value, name in ((normals, "normals"), (outcomes, "outcomes")):
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise TypeError(f"{name}: a whole number is expected, not {value!r}")
-        if normals < 0 or outcomes < 1:
-            raise ValueError("normals: at least 0" if normals < 0 else "outcomes: at least 1")
+        normals, outcomes = _arguments.whole(normals, "normals", 0), _arguments.count(outcomes, "outcomes")
         self.categoricals = [] if categoricals is None else domains(categoricals, "categoricals")
         self.normals, self.outcomes, self.method = normals, outcomes, method
         if not self.categoricals and not normals:
@@ -70,9 +66,10 @@ class Estimator(torch.nn.Module):
         wanted = (1 if self.categoricals else 0) + (1 if normals else 0)
         if not takes(g, wanted):
             raise TypeError(f"g: it must take {wanted} argument{'s' * (wanted > 1)}: a batch of draws")
-        self._g, self._numpy = g, numpy
+        self._ask = _Outcomes(g, bool(self.categoricals), normals > 0, numpy)
         told = [f"{name}={_text(value)}" for name, value in (settings or {}).items()]
-        self._core = _core.Estimator(method, self._ask, self.categoricals, normals, outcomes, told, seed)
+        ask = _arguments.weakly(self._ask)
+        self._core = _core.Estimator(method, ask, self.categoricals, normals, outcomes, told, _arguments.seed(seed))
 
     def forward(
         self,
@@ -117,7 +114,7 @@ class Estimator(torch.nn.Module):
 
         For the method ``anesi`` with its multilinear q, and a g that is not random.
         """
-        return self._core.bound(beliefs, mean, deviation, samples)
+        return self._core.bound(beliefs, mean, deviation, _arguments.count(samples, "samples"))
 
     @property
     def calls(self) -> int:
@@ -127,7 +124,28 @@ class Estimator(torch.nn.Module):
     def extra_repr(self) -> str:
         return f"{self.method}, categoricals={self.categoricals}, normals={self.normals}, calls={self.calls}"
 
-    def _ask(self, discrete: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
+    def get_extra_state(self) -> dict[str, torch.Tensor]:
+        """All that the future depends on besides g: what q learned, its prior, and the generator."""
+        state: dict[str, torch.Tensor] = self._core.state()
+        return state
+
+    def set_extra_state(self, state: dict[str, torch.Tensor]) -> None:
+        """Takes up what :meth:`get_extra_state` gave. The estimator must have been made in the same way."""
+        if not isinstance(state, dict):
+            raise TypeError(f"state: what state_dict() gave is expected, not {type(state).__name__}")
+        for name, tensor in state.items():
+            if not isinstance(name, str) or not isinstance(tensor, torch.Tensor):
+                raise ValueError(f"state: {name} is {type(tensor).__name__}; tensors by name are expected")
+        self._core.load_state({name: tensor.cpu() for name, tensor in state.items()})
+
+
+class _Outcomes:
+    """Calls g as the library asks it: draws in, outcomes out, and errors that say which draw."""
+
+    def __init__(self, g: Callable[..., Any], categoricals: bool, normals: bool, numpy: bool) -> None:
+        self._g, self._categoricals, self._normals, self._numpy = g, categoricals, normals, numpy
+
+    def __call__(self, discrete: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
         try:
             return self._answer(discrete, real)
         except Exception as error:
@@ -135,8 +153,8 @@ class Estimator(torch.nn.Module):
             raise
 
     def _answer(self, discrete: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
-        parts: list[Any] = [discrete.clone()] if self.categoricals else []
-        if self.normals:
+        parts: list[Any] = [discrete.clone()] if self._categoricals else []
+        if self._normals:
             parts.append(real if real.requires_grad else real.clone())
         answer = self._g(*(part.detach().numpy() if self._numpy else part for part in parts))
         if isinstance(answer, torch.Tensor):

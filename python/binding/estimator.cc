@@ -58,6 +58,8 @@ void bind_estimators(py::module_& module) {
       .def(py::init(&make))
       .def_property_readonly("calls", &Estimator::calls)
       .def_property_readonly("learns", &Estimator::learns)
+      .def("state", &Estimator::state, Released())
+      .def("load_state", &Estimator::load_state, Released())
       .def(
           "expectation",
           [](Estimator& estimator, const MaybeParameters& beliefs, const MaybeParameters& mean,
