@@ -24,6 +24,12 @@ inline void add_with_prefix(NamedTensors& all, const std::string& prefix, const 
   for (const auto& [name, tensor] : tensors) all[prefix + name] = tensor;
 }
 
+// Whether a tensor may be copied over another: it has the same shape, and both hold real numbers, or the same type.
+inline bool can_replace(const torch::Tensor& target, const torch::Tensor& source) {
+  return source.sizes() == target.sizes() &&
+         (source.scalar_type() == target.scalar_type() || (source.is_floating_point() && target.is_floating_point()));
+}
+
 // The same, in memory of their own.
 inline NamedTensors copied(NamedTensors tensors) {
   for (auto& [name, tensor] : tensors) tensor = tensor.clone();

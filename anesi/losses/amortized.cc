@@ -381,15 +381,19 @@ std::optional<double> AmortizedLoss::learn(const torch::Tensor& beliefs, const R
 }
 
 torch::Tensor AmortizedLoss::loss(const torch::Tensor& beliefs, const Observations& observations) {
+  const bool finite = observations.worlds.defined() && !model_.exact;
+  const auto logs = finite ? std::optional(finite_logs(beliefs)) : std::nullopt;
+  return -log_likelihood(beliefs, observations, logs ? &*logs : nullptr).mean();
+}
+
+torch::Tensor AmortizedLoss::log_likelihood(const torch::Tensor& beliefs, const Observations& observations,
+                                            const LogBeliefs* logs) {
   require_looks_at(model_, observations.given);
   const ReducedPrecision precision(options_.precision == Precision::kBf16, beliefs.device().type());
   if (options_.counted > 0) {
-    return -counted_log_prob(model_, *problem_, beliefs, observations, options_.counted, generator_, pruning_.get())
-                .mean();
+    return counted_log_prob(model_, *problem_, beliefs, observations, options_.counted, generator_, pruning_.get());
   }
-  const bool finite = observations.worlds.defined() && !model_.exact;
-  const auto logs = finite ? std::optional(finite_logs(beliefs)) : std::nullopt;
-  return -observed_log_prob(model_, beliefs, observations, pruning_.get(), matches_, logs ? &*logs : nullptr).mean();
+  return observed_log_prob(model_, beliefs, observations, pruning_.get(), matches_, logs);
 }
 
 NamedTensors AmortizedLoss::state() const {

@@ -17,7 +17,7 @@ namespace {
 
 Error another_configuration(const std::string& origin, const std::string& name) {
   return Error(
-      fmt::format("{}: {} is missing or has another shape; it belongs to another configuration", origin, name));
+      fmt::format("{}: {} is missing or has another shape or type; it belongs to another configuration", origin, name));
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ void load_module_tensors(torch::nn::Module& module, const std::string& prefix, c
   const torch::NoGradGuard no_gradients;
   for (auto& [name, target] : module_tensors(module, prefix)) {
     const auto found = tensors.find(name);
-    if (found == tensors.end() || found->second.sizes() != target.sizes()) throw another_configuration(origin, name);
+    if (found == tensors.end() || !can_replace(target, found->second)) throw another_configuration(origin, name);
     torch::Tensor(target).copy_(found->second);
   }
 }

@@ -64,8 +64,8 @@ void Adam::load_state(const NamedTensors& state) {
   const torch::NoGradGuard no_gradients;
   const auto load = [&](torch::Tensor& target, const std::string& name) {
     const auto found = state.find(name);
-    if (found == state.end() || found->second.sizes() != target.sizes()) {
-      throw Error("optimizer state: " + name + " is missing or has another shape");
+    if (found == state.end() || !can_replace(target, found->second)) {
+      throw Error("optimizer state: " + name + " is missing or has another shape or type");
     }
     target.copy_(found->second);
   };
@@ -73,6 +73,9 @@ void Adam::load_state(const NamedTensors& state) {
     load(first_moments_[index], fmt::format("{}.first", index));
     load(second_moments_[index], fmt::format("{}.second", index));
     load(steps_[index], fmt::format("{}.steps", index));
+    if (!(second_moments_[index] >= 0).all().item<bool>() || !(steps_[index] >= 0).item<bool>()) {
+      throw Error(fmt::format("optimizer state: {}: moments or steps below 0", index));
+    }
   }
 }
 

@@ -170,6 +170,7 @@ void FittedDirichlet::load_state(const NamedTensors& state) {
   const auto first_moment = saved_tensor(state, "first_moment", torch::kDouble, {values});
   const auto second_moment = saved_tensor(state, "second_moment", torch::kDouble, {values});
   const auto steps = saved_tensor(state, "steps", torch::kLong, {});
+  if (steps.item<std::int64_t>() < 0) throw Error("prior state: steps is below 0");
   window_.load_state(state);
   parameter_ = values_of(parameter);
   first_moment_ = values_of(first_moment);

@@ -11,6 +11,7 @@
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
+#include "anesi/core/pruner.h"
 #include "anesi/core/rows.h"
 #include "anesi/core/seeded.h"
 #include "anesi/discover/find_tables.h"
@@ -18,6 +19,7 @@
 #include "anesi/exact/circuit_inference.h"
 #include "anesi/exact/cnf.h"
 #include "anesi/exact/found_facts.h"
+#include "anesi/losses/amortized.h"
 #include "anesi/losses/exact.h"
 #include "anesi/losses/observed_log_prob.h"
 #include "anesi/models/architecture.h"
@@ -76,14 +78,20 @@ Core::Core(std::shared_ptr<const Problem> problem, std::int64_t given, const std
            const std::vector<std::string>& settings, std::uint64_t seed, Say say, const std::optional<Choice>& chosen,
            const std::vector<std::int64_t>& order, const std::function<void()>& between_updates)
     : options_(std::make_unique<CoreOptions>()), given_(given), knowledge_(std::move(problem), seed) {
+  const c10::InferenceMode ordinary(false);  // q learns, whatever the caller does without gradients
   for (const auto& setting : settings) options_->set(setting);
-  if (options_->q.from != "") throw UsageError("q.from: load a saved model instead");
   options_->discover.order = order;
   knowledge_.say = std::move(say);
   const auto& space = knowledge_.problem->worlds();
   seen_domains_.assign(space.domains().begin() + given_, space.domains().end());
+  if (seen_domains_.empty()) throw UsageError("given: all variables are given, and none is left to believe in");
   largest_seen_ = *std::ranges::max_element(seen_domains_);
-  choose(architecture, chosen);
+  const auto& named = architecture.empty() ? options_->q.architecture : architecture;
+  if (!chosen) options_->require_used(named == kAutoArchitecture ? "" : named);
+  if (!chosen && options_->eval.prune && knowledge_.problem->facts().find<Pruner>() == nullptr) {
+    throw UsageError("eval.prune: this function has no pruner; leave it false");
+  }
+  choose(named, chosen);
   if (knowledge_.learns_q && !chosen) learn_alone(between_updates);
 }
 
@@ -99,7 +107,7 @@ void Core::choose(const std::string& architecture, const std::optional<Choice>& 
   if (chosen) {
     choice_ = *chosen;
     if (!choice_.facts.empty()) problem = with_found_facts(problem, choice_.facts, choice_.reason);
-  } else if (!architecture.empty() && architecture != kAutoArchitecture) {
+  } else if (architecture != kAutoArchitecture) {
     choice_ = {.architecture = architecture, .reason = architecture + ", as told"};
   } else {
     auto found = choose_q(
@@ -273,6 +281,12 @@ Observations Core::checked(const Asked& asked, Observations seen) const {
   return seen;
 }
 
+torch::Tensor Core::log_prob_of(const torch::Tensor& beliefs, const Observations& seen, const LogBeliefs* logs) const {
+  auto* const amortized = dynamic_cast<AmortizedLoss*>(knowledge_.loss.get());
+  return amortized != nullptr ? amortized->log_likelihood(beliefs, seen, logs)
+                              : observed_log_prob(knowledge_.model, beliefs, seen, nullptr, false, logs);
+}
+
 torch::Tensor Core::observed(const Asked& asked, const Observations& labels, bool must_be_possible) const {
   check_shape(asked);
   const auto seen = checked(asked, labels);
@@ -285,7 +299,7 @@ torch::Tensor Core::observed(const Asked& asked, const Observations& labels, boo
     result = asked.logits ? ask(log_beliefs(asked)) : through_logs(beliefs(asked), problem().worlds(), ask);
   } else {
     const auto logs = seen.worlds.defined() ? std::optional(log_beliefs(asked)) : std::nullopt;
-    result = observed_log_prob(model, beliefs(asked), seen, nullptr, false, logs ? &*logs : nullptr);
+    result = log_prob_of(beliefs(asked), seen, logs ? &*logs : nullptr);
   }
   if (!std::isinf(lowest(result))) return result;
   // A world whose output is impossible is divided by nothing: not a number, and impossible as well.
@@ -311,15 +325,19 @@ torch::Tensor Core::loss(const Asked& asked, const Observations& seen) const {
 }
 
 std::optional<double> Core::learn(const torch::Tensor& beliefs) {
+  const c10::InferenceMode ordinary(false);
   const WithoutAutocast full_precision;
   const torch::AutoGradMode gradients(true);
-  std::optional<double> loss;
-  if (knowledge_.learns_q) loss = knowledge_.loss->learn(beliefs.detach(), options_->q.schedule.at(0, 1));
-  return loss;
+  if (!learns_beside() || steps_++ % options_->q.every != 0) return std::nullopt;
+  // How many steps there will be is not known, so that no schedule can be followed here.
+  const auto& q = options_->q;
+  return knowledge_.loss->learn(beliefs.detach().clone(),
+                                {.learning_rate = q.joint_lr > 0 ? q.joint_lr : q.schedule.lr});
 }
 
 torch::Tensor Core::watch(const torch::Tensor& beliefs) {
   if (knowledge_.watched.worlds == 0 || beliefs.size(0) == 0) return {};
+  const c10::InferenceMode ordinary(false);
   const auto worlds = worlds_to_watch(knowledge_, beliefs);
   unwatched_ = unwatched_.defined() ? torch::cat({unwatched_, worlds}) : worlds;
   // A function in Python is not called at every step: what it costs is mostly the call.
@@ -329,6 +347,7 @@ torch::Tensor Core::watch(const torch::Tensor& beliefs) {
 }
 
 void Core::grow(const torch::Tensor& wrong) {
+  const c10::InferenceMode ordinary(false);
   grow_memory(knowledge_, wrong);
   choice_.reason = problem().facts().find<FoundFacts>()->summary;
   choice_.facts = found_facts_of(problem());
@@ -346,6 +365,12 @@ void check_told_facts(const Problem& problem) {
   const auto* const cnf = problem.facts().find<Cnf>();
   if (cnf != nullptr && !cnf->encoding().fits(worlds, problem.outputs())) {
     throw UsageError("cnf: it is of other variables or domains than worlds and outputs");
+  }
+  if (cnf != nullptr) {
+    constexpr double kFewWorlds = 1 << 10;
+    const auto asked = worlds.points() <= kFewWorlds ? points_of(worlds) : uniform_worlds(worlds, kAsked, seeded(0));
+    const auto finding = check_cnf(problem, *cnf, asked, problem.apply(asked).contiguous());
+    if (!finding.good) throw UsageError("cnf: it " + finding.words);
   }
   const auto* const automaton = problem.facts().find<Automaton>();
   if (automaton == nullptr) return;
@@ -365,12 +390,6 @@ void check_told_facts(const Problem& problem) {
 double Core::seconds_in_cpp(const torch::Tensor& logits, const torch::Tensor& outputs, std::int64_t times) const {
   ExactLoss loss(knowledge_.model);
   std::vector<double> seconds;
-  if (cnf != nullptr) {
-    constexpr double kFewWorlds = 1 << 10;
-    const auto asked = worlds.points() <= kFewWorlds ? points_of(worlds) : uniform_worlds(worlds, kAsked, seeded(0));
-    const auto finding = check_cnf(problem, *cnf, asked, problem.apply(asked).contiguous());
-    if (!finding.good) throw UsageError("cnf: it " + finding.words);
-  }
   for (std::int64_t time = 0; time < times; ++time) {
     const auto begin = std::chrono::steady_clock::now();
     const auto leaf = logits.detach().requires_grad_();
@@ -386,6 +405,7 @@ void Core::join(Partners partners) {
 }
 
 void Core::to(torch::ScalarType type) {
+  const c10::InferenceMode ordinary(false);
   type_ = type;
   if (auto* const amortized = dynamic_cast<AmortizedLoss*>(knowledge_.loss.get())) amortized->to(type);
 }

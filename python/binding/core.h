@@ -64,7 +64,7 @@ class Core {
   const Choice& choice() const { return choice_; }
   // Whether answers are exact, as far as what was found is.
   bool is_exact() const { return knowledge_.model.exact != nullptr; }
-  bool learns() const { return knowledge_.learns_q || watches_; }
+  bool learns() const { return learns_beside() || watches_; }
   bool learns_q() const { return knowledge_.learns_q; }
   std::int64_t grown() const { return knowledge_.grown; }
   std::shared_ptr<const Automaton> automaton() const { return knowledge_.problem->facts().share<Automaton>(); }
@@ -108,6 +108,8 @@ class Core {
   double seconds_in_cpp(const torch::Tensor& logits, const torch::Tensor& outputs, std::int64_t times) const;
 
   NamedTensors state() const;
+  // Computes in the type of that state from then on. Throws UsageError or Error, and changes nothing, where it is not
+  // of a Knowledge that was made in the same way.
   void load_state(const NamedTensors& state);
   void save(const std::filesystem::path& directory) const;
 
@@ -118,6 +120,7 @@ class Core {
  private:
   friend std::unique_ptr<Core> load_core(const std::filesystem::path& directory, std::shared_ptr<const Problem> problem,
                                          Say say);
+  bool learns_beside() const { return knowledge_.learns_q && !options_->q.frozen; }
   void choose(const std::string& architecture, const std::optional<Choice>& chosen);
   void learn_alone(const std::function<void()>& between_updates);
   InferenceModel make(const Problem& problem, const std::string& architecture) const;
@@ -136,8 +139,13 @@ class Core {
   // Throws UsageError where values have another type or shape.
   void check_shape(const Asked& asked) const;
   Observations checked(const Asked& asked, Observations seen) const;
+  // What q and its loss have learned, as state() has it.
+  NamedTensors learned() const;
+  void load_learned(const NamedTensors& state);
   // In the type that is computed in, on the CPU.
   torch::Tensor observed(const Asked& asked, const Observations& seen, bool must_be_possible) const;
+  // How likely checked observations are by what is learned through, [batch].
+  torch::Tensor log_prob_of(const torch::Tensor& beliefs, const Observations& seen, const LogBeliefs* logs) const;
   // Labels as the library takes them, int64 [batch, variables] on the CPU.
   torch::Tensor checked_outputs(const torch::Tensor& outputs, std::int64_t batch, bool may_be_open = false) const;
   torch::Tensor checked_worlds(const torch::Tensor& worlds, std::int64_t batch, const torch::Tensor& given) const;
@@ -150,6 +158,7 @@ class Core {
   Choice choice_;
   torch::ScalarType type_ = torch::kFloat32;
   bool watches_ = false;     // whether a memory was watched at first; it may not be any more
+  std::int64_t steps_ = 0;   // calls of learn(): q learns in every few of them (q.every)
   torch::Tensor unwatched_;  // worlds that the memory and c are to be compared on, int64; undefined: none
   std::vector<std::int64_t> seen_domains_;  // of the variables that perception sees
   std::int64_t largest_seen_ = 0;           // of those domains
@@ -160,8 +169,8 @@ class Core {
 std::unique_ptr<Core> load_core(const std::filesystem::path& directory, std::shared_ptr<const Problem> problem,
                                 Say say);
 
-// Throws UsageError where a fact that was told is of other spaces than the problem's, or an automaton gives other
-// outputs.
+// Throws UsageError where a fact that was told is of other spaces than the problem's, or says something else of worlds
+// than the function.
 void check_told_facts(const Problem& problem);
 
 }  // namespace anesi::python

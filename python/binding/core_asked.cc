@@ -5,6 +5,7 @@
 
 #include "anesi/check/cnf_check.h"
 #include "anesi/core/beliefs.h"
+#include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/core/pruner.h"
 #include "anesi/core/rows.h"
@@ -22,8 +23,8 @@ namespace anesi::python {
 namespace {
 
 constexpr double kMostWorldsCompared = 1 << 14;
-
 constexpr std::int64_t kMostWorldsSolved = 2000;  // by a solver, one after another
+
 // A q alone: what it is asked with are beliefs already.
 class NoPerception final : public Perception {
  public:
@@ -151,21 +152,21 @@ CheckFigures Core::check(const Asked& asked, std::int64_t samples) const {
   CheckFigures figures{.beliefs = believed.size(0)};
   if (figures.beliefs == 0) throw UsageError("check: there are no beliefs to look at");
   const auto generator = seeded(knowledge_.seed);
+  const auto* const cnf = problem().facts().find<Cnf>();
   auto& prediction = *knowledge_.model.prediction;
   if (!knowledge_.learns_q) {
-  const auto* const cnf = problem().facts().find<Cnf>();
     const bool of_each = problem().facts().find<Automaton>() == nullptr;
     const std::string of =
         of_each ? "the beliefs that were given, each output by itself" : "the beliefs that were given";
     figures.bound = certify_facts(problem(), {worlds_of_beliefs(believed), of},
                                   std::max<std::int64_t>(100, samples * figures.beliefs), generator);
-  }
-  if (knowledge_.learns_q) {
     if (!figures.bound && cnf != nullptr && this_build().cadical) {
       figures.bound =
           certify_cnf(problem(), *cnf, {worlds_of_beliefs(believed), "the beliefs that were given"},
                       std::clamp<std::int64_t>(samples * figures.beliefs, 100, kMostWorldsSolved), generator);
     }
+  }
+  if (knowledge_.learns_q) {
     if (prediction.multilinear()) {
       figures.multilinear = certify(prediction, problem(), believed, std::max<std::int64_t>(2, samples), generator);
     }

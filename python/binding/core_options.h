@@ -30,6 +30,11 @@ struct CoreOptions {
 
   // "name=value". Throws UsageError where there is no such option.
   void set(const std::string& assignment);
+  // Throws UsageError, which names it and says what to do instead, where an option was set that would change nothing
+  // for a q of this architecture ("" for one that is chosen later).
+  void require_used(const std::string& architecture) const;
+  // The names of all options, without those of architectures and priors.
+  std::vector<std::string> names() const;
   // Those of one architecture or prior.
   std::vector<std::string> settings_for(const std::string& group) const;
   // All of them by full name, and back; names that are not known are passed over.

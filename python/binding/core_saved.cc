@@ -8,6 +8,7 @@
 #include "anesi/core/asked_output.h"
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
+#include "anesi/core/printable.h"
 #include "anesi/core/rows.h"
 #include "anesi/discover/find_tables.h"
 #include "anesi/exact/automaton.h"
@@ -18,11 +19,13 @@
 #include "anesi/models/module_tensors.h"
 #include "anesi/train/watch.h"
 #include "core.h"
+#include "labels.h"
 
 namespace anesi::python {
 namespace {
 
 constexpr double kMostWorldsSaved = 1 << 16;
+constexpr std::int64_t kMostWatched = 1'000'000;  // as discover.watched has it
 constexpr const char* kGivenOption = "knowledge.given";
 
 // c as a memory or tables that were found say.
@@ -82,21 +85,67 @@ torch::Tensor text_tensor(const std::string& text) {
   return torch::tensor(bytes, torch::kUInt8);
 }
 
-std::string text_of(const torch::Tensor& tensor) {
-  const auto bytes = tensor.to(torch::kUInt8).contiguous();
+// What a state must hold. Throws UsageError, which names it, where it is missing or of another type or shape.
+torch::Tensor part_of(const NamedTensors& state, const std::string& name, torch::ScalarType type, std::int64_t dims) {
+  const auto found = state.find(name);
+  if (found == state.end()) throw UsageError(fmt::format("state: {} is missing; it is not a Knowledge's", name));
+  if (found->second.scalar_type() != type || found->second.dim() != dims) {
+    throw UsageError(fmt::format("state: {} is of another type or shape", name));
+  }
+  return found->second;
+}
+
+std::string text_of(const NamedTensors& state, const std::string& name) {
+  const auto bytes = part_of(state, name, torch::kUInt8, 1).contiguous();
   const auto* const begin = bytes.const_data_ptr<std::uint8_t>();
-  return {begin, begin + bytes.numel()};
+  std::string text(begin, begin + bytes.numel());
+  if (printable(text) != text) throw UsageError(fmt::format("state: {} is no text", name));
+  return text;
+}
+
+std::int64_t count_of(const NamedTensors& state, const std::string& name) {
+  const auto count = part_of(state, name, torch::kInt64, 0).item<std::int64_t>();
+  if (count < 0) throw UsageError(fmt::format("state: {} is {}", name, count));
+  return count;
+}
+
+torch::Tensor generator_of(const NamedTensors& state, const at::Generator& like) {
+  auto saved = part_of(state, "generator", torch::kUInt8, 1);
+  try {
+    like.clone().set_state(saved);
+  } catch (const c10::Error&) {
+    throw UsageError("state: generator is not a generator's");
+  }
+  return saved;
+}
+
+// Throws UsageError where another kind of facts was found. The tables of an automaton may be others, since it grows.
+void require_like(const NamedTensors& facts, const NamedTensors& own) {
+  for (const auto& [name, tensor] : own) {
+    const bool is_table = name.starts_with("automaton.") && name != "automaton.start";
+    if (!is_table && !facts.contains(name)) throw UsageError(fmt::format("state: found.{} is missing", name));
+  }
+  if (own.empty() && !facts.empty()) {
+    throw UsageError(fmt::format("state: it has found.{}, and nothing was found here", facts.begin()->first));
+  }
+}
+
+void require_numbers(const NamedTensors& tensors) {
+  for (const auto& [name, tensor] : tensors) {
+    if (tensor.is_floating_point() && tensor.isnan().any().item<bool>()) {
+      throw UsageError(fmt::format("state: {} has what is not a number", name));
+    }
+  }
 }
 
 }  // namespace
 
 NamedTensors Core::state() const {
-  NamedTensors state;
-  add_with_prefix(state, "", model_tensors(knowledge_.model));
-  if (knowledge_.learns_q) add_with_prefix(state, "loss.", knowledge_.loss->state());
+  auto state = learned();
   state["generator"] = knowledge_.generator.get_state();
   state["grown"] = torch::tensor(knowledge_.grown, torch::kInt64);
   state["watching"] = torch::tensor(knowledge_.watched.worlds, torch::kInt64);
+  if (options_->q.every > 1) state["steps"] = torch::tensor(steps_, torch::kInt64);
   if (unwatched_.defined()) state["unwatched"] = unwatched_;
   add_with_prefix(state, "found.", found_facts_of(problem()));
   state["reason"] = text_tensor(choice_.reason);
@@ -104,29 +153,76 @@ NamedTensors Core::state() const {
   return copied(state);
 }
 
+void Core::load_learned(const NamedTensors& state) {
+  load_model_tensors(knowledge_.model, state, "state");
+  if (knowledge_.learns_q) knowledge_.loss->load_state(with_prefix(state, "loss."));
+}
+
+NamedTensors Core::learned() const {
+  NamedTensors state;
+  add_with_prefix(state, "", model_tensors(knowledge_.model));
+  if (knowledge_.learns_q) add_with_prefix(state, "loss.", knowledge_.loss->state());
+  return state;
+}
+
+// All is looked at before anything changes: after an error, everything is as it was.
 void Core::load_state(const NamedTensors& state) {
-  for (const char* name : {"generator", "grown", "watching", "reason", "architecture"}) {
-    if (!state.contains(name)) throw UsageError(fmt::format("state: {} is missing; it is not a Knowledge's", name));
-  }
-  const auto architecture = text_of(state.at("architecture"));
+  const c10::InferenceMode ordinary(false);
+  const auto architecture = text_of(state, "architecture"), reason = text_of(state, "reason");
   if (architecture != choice_.architecture) {
     throw UsageError(
         fmt::format("state: it is of a q of architecture {}, and this one is {}", architecture, choice_.architecture));
   }
-  auto facts = with_prefix(state, "found.");
-  if (!facts.empty() && choice_.architecture == kExactArchitecture) {
-    choice_.facts = copied(facts);
-    choice_.reason = text_of(state.at("reason"));
-    if (state.at("grown").item<std::int64_t>() > 0) choice_.certificate = {};
-    auto problem = with_found_facts(knowledge_.problem, choice_.facts, choice_.reason);
-    take_memory(knowledge_, std::move(problem));
+  const auto generator = generator_of(state, knowledge_.generator);
+  const auto grown = count_of(state, "grown"), watching = count_of(state, "watching");
+  const auto steps = options_->q.every > 1 ? count_of(state, "steps") : 0;
+  const auto facts = copied(with_prefix(state, "found.")), own = found_facts_of(problem());
+  require_like(facts, own);
+  const bool takes_facts = choice_.architecture == kExactArchitecture && !facts.empty();
+  const auto problem = takes_facts ? with_found_facts(knowledge_.problem, facts, reason) : knowledge_.problem;
+  if (!takes_facts && std::ranges::any_of(own, [&](const auto& entry) {
+        const auto found = facts.find(entry.first);
+        return found == facts.end() || found->second.scalar_type() != entry.second.scalar_type() ||
+               !torch::equal(found->second, entry.second);
+      })) {
+    throw UsageError("state: q reads the world in another order than this one");
   }
-  load_model_tensors(knowledge_.model, state, "state");
-  if (knowledge_.learns_q) knowledge_.loss->load_state(with_prefix(state, "loss."));
-  knowledge_.generator.set_state(state.at("generator"));
-  knowledge_.grown = state.at("grown").item<std::int64_t>();
-  knowledge_.watched.worlds = state.at("watching").item<std::int64_t>();
-  unwatched_ = state.contains("unwatched") ? state.at("unwatched").clone() : torch::Tensor();
+  if (watching > kMostWatched || (watching > 0 && problem->facts().find<Automaton>() == nullptr)) {
+    throw UsageError(fmt::format("state: watching is {}, and there is no memory to watch on so many worlds", watching));
+  }
+  torch::Tensor unwatched;
+  if (state.contains("unwatched")) {
+    unwatched = part_of(state, "unwatched", torch::kInt64, 2).contiguous().clone();
+    as_rows(unwatched, unwatched.size(0), problem->worlds().variables(), "state: unwatched");
+    check_values(unwatched, problem->worlds(), {}, "state: unwatched");
+  }
+  const auto type = type_;
+  const auto before = copied(learned());
+  require_numbers(with_prefix(state, "q."));
+  require_numbers(with_prefix(state, "explanation."));
+  require_numbers(with_prefix(state, "loss."));
+  try {
+    const auto is_wide = [](const auto& entry) { return entry.second.scalar_type() == torch::kFloat64; };
+    if (knowledge_.learns_q) {
+      to(std::ranges::any_of(with_prefix(state, "q."), is_wide) ? torch::kFloat64 : torch::kFloat32);
+    }
+    load_learned(state);
+  } catch (...) {
+    to(type);
+    load_learned(before);
+    throw;
+  }
+  if (takes_facts) {
+    choice_.facts = facts;
+    choice_.reason = reason;
+    if (grown > 0) choice_.certificate = {};
+    take_memory(knowledge_, problem);
+  }
+  knowledge_.generator.set_state(generator);
+  knowledge_.grown = grown;
+  knowledge_.watched.worlds = watching;
+  steps_ = steps;
+  unwatched_ = unwatched;
 }
 
 void Core::save(const std::filesystem::path& directory) const {

@@ -330,6 +330,7 @@ void bind_core(py::module_& module) {
       });
   py::class_<FormulaOptions>(module, "FormulaOptions").def(py::init(&formula_options));
   module.def("formula_core", &make_formula_core);
+  module.def("option_names", [] { return CoreOptions().names(); });
   module.def("load",
              [](const std::string& path, const py::object& ask, const std::vector<std::int64_t>& worlds,
                 const std::vector<std::int64_t>& outputs, const std::shared_ptr<Cnf>& cnf, const py::object& say) {
