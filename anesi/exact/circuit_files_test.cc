@@ -390,6 +390,22 @@ TEST(CircuitFiles, ReadsWhatOtherProgramsWrite) {
   EXPECT_EQ(read_nnf(directory.path() / "xor.nnf").models(), 2);
 }
 
+TEST(CircuitFiles, RefuseLinesThatDeclareMoreThanIsSupported) {
+  const std::string vtree = "vtree 3\nL 0 1\nL 2 2\nI 1 0 2\n";
+  for (const std::string line : {"c ind 1 0", "c max 1 0", "c weights 1 1", "c t pmc", "c p show 1 0",
+                                 "c p weight 1 0.5 0", "c p optshow 1 0"}) {
+    const auto refused = [&](const auto& parse, const std::string& text) {
+      const auto message = toys::message_of([&] { parse(text); });
+      EXPECT_TRUE(message.starts_with("file:2: ")) << line << ": " << message;
+      EXPECT_NE(message.find("not supported"), std::string::npos) << line << ": " << message;
+    };
+    refused([](const std::string& text) { parse_nnf(text, "file"); }, "nnf 1 0 2\n" + line + "\nL 1\n");
+    refused([](const std::string& text) { parse_nnf(text, "file"); }, "t 1 0\n" + line + "\n");
+    refused([&](const std::string& text) { parse_sdd(text, "file", vtree, "vtree"); }, "sdd 1\n" + line + "\nT 0\n");
+  }
+  EXPECT_EQ(parse_nnf("c t mc\nc max depth 3\nnnf 1 0 2\nc p is true\nA 0\n", "file").models(), 4);
+}
+
 TEST(CircuitFiles, SayWhatIsWrongAndWhere) {
   const std::pair<std::string, std::vector<std::string_view>> wrong[] = {
       {"", {"file:1"}},

@@ -4,6 +4,7 @@
 
 #include "anesi/core/error.h"
 #include "anesi/exact/circuit_files.h"
+#include "anesi/exact/declaration.h"
 
 namespace anesi {
 namespace {
@@ -16,6 +17,9 @@ bool next_line_but_comments(FileWords& words, std::string_view& first) {
   while (words.next_line()) {
     first = words.next_word();
     if (first != "c") return true;
+    if (declared_in_comment(words, first) != Declaration::kNone) {
+      words.fail("circuits with 'c p show' or 'c p weight' are not supported; give the formula as .cnf");
+    }
   }
   return false;
 }

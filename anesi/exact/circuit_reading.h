@@ -15,6 +15,7 @@ inline constexpr int kMostVariablesOfFiles = 1'000'000, kMostNodesOfFiles = 10'0
 inline constexpr int kLargestId = std::numeric_limits<int>::max();
 
 // Goes to the next line that is no comment, and gives its first word. Comments are lines whose first word is c.
+// Throws Error where one declares what would change the answer (declaration.h).
 bool next_line_but_comments(FileWords& words, std::string_view& first);
 
 // Whether there are as many nodes as the header said: before one more, and at the end.

@@ -7,17 +7,18 @@
 #include <set>
 #include <system_error>
 
+#include "anesi/exact/declaration.h"
+
 namespace anesi {
 
 void ClauseReader::read_comment(std::string_view word) {
-  if (word != "c" || words_.next_word() != "p") return;
-  const auto about = words_.next_word();
+  const auto declared = declared_in_comment(words_, word);
   const auto literal = [&] { return words_.next_number("a literal", -kMostVariablesOfDimacs, kMostVariablesOfDimacs); };
-  if (about == "show") {
+  if (declared == Declaration::kShow) {
     has_show_ = true;
     for (auto variable = literal(); variable != 0; variable = literal()) shows_.push_back({variable, 0, words_.line()});
     words_.expect_end();
-  } else if (about == "weight") {
+  } else if (declared == Declaration::kWeight) {
     const auto weighed = literal();
     weights_.push_back({weighed, words_.next_weight(), words_.line()});
     words_.next_number("the 0 that ends a weight", 0, 0);

@@ -19,7 +19,7 @@ class ClauseReader {
   ClauseReader(std::string_view text, const std::string& name) : words_(text, name) {}
 
   FileWords& words() { return words_; }
-  // The rest of a line that begins with this word, `c` or longer.
+  // The rest of a line that begins with this word, `c` or longer. Throws Error where it declares what is not supported.
   void read_comment(std::string_view word);
   // The word as a literal, 0 too. Throws Error where there is no such variable.
   int literal_of(std::string_view word, int variables) const;

@@ -7,9 +7,13 @@
 #include <optional>
 
 #include "anesi/exact/clause_reader.h"
+#include "anesi/exact/declaration.h"
 
 namespace anesi {
 namespace {
+
+// Formats of the model counting competition of 2020.
+bool is_projected(std::string_view format) { return format == "pcnf" || format == "wpcnf"; }
 
 class DimacsReader {
  public:
@@ -24,6 +28,7 @@ class DimacsReader {
       } else if (word == "p") {
         read_header();
       } else {
+        refuse_line_of_other_format(words_, word);
         read_literals(word);
       }
     }
@@ -41,7 +46,8 @@ class DimacsReader {
   void read_header() {
     if (clauses_) words_.fail("a second header");
     if (const auto format = words_.next_word(); format != "cnf") {
-      words_.fail(fmt::format("the header should be 'p cnf VARIABLES CLAUSES', not of {}", FileWords::shown(format)));
+      words_.fail(fmt::format("the header should be 'p cnf VARIABLES CLAUSES', not of {}{}", FileWords::shown(format),
+                              is_projected(format) ? ": projected counting is not supported" : ""));
     }
     result_.variables = words_.next_number("the number of variables", 0, kMostVariablesOfDimacs);
     clauses_ = static_cast<std::size_t>(words_.next_number("the number of clauses", 0, kMostClauses));

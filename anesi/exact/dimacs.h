@@ -1,12 +1,15 @@
 // DIMACS, the format in which formulas in conjunctive normal form are exchanged, as the model counting competition
 // extends it (2021 and later):
 //
-//   c t wmc               a comment
+//   c rain and snow       a comment
+//   c t wmc               the task, mc or wmc
 //   p cnf 3 2             3 variables, 2 clauses
 //   c p show 1 2 0        the variables that are counted; all where no line says so
 //   c p weight 1 0.7 0    the weight of a literal
 //   1 -2 0                clauses, which may go over several lines
 //   2 3 0
+//
+// Lines of other formats and tasks that such files have, in comments too, are refused (declaration.h).
 //
 // Reading takes time and memory in proportion to the file, whatever its header says.
 #pragma once

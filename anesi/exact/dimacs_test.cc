@@ -31,7 +31,7 @@ void expect_same(const Dimacs& one, const Dimacs& other) {
 
 TEST(Dimacs, ReadsTheFormatOfTheCompetition) {
   const auto formula = parse_dimacs(
-      "c t pwmc\n"
+      "c t wmc\n"
       "c p weight -2 0.25 0\n"
       "p cnf 5 3\n"
       "c p show 1 2 0\n"
@@ -40,7 +40,7 @@ TEST(Dimacs, ReadsTheFormatOfTheCompetition) {
       "c p weight 4 3e0 0\n"
       "c p weight 5 2 0\n"
       "c p weight -5 0 0\n"
-      "c p unknown 99\n"
+      "c p unknown to us\n"
       "\n"
       "1 -2\n"
       "c between\n"
@@ -143,6 +143,58 @@ TEST(Dimacs, SaysWhatIsWrongAndWhere) {
       toys::names(dimacs_error("p cnf 2 1\n" + std::string(1000, 'x')), {"file:2", "'xxxxxxxxxxxxxxxxxxxxxxxx…'"}));
 }
 
+TEST(Dimacs, RefusesLinesThatDeclareMoreThanIsSupported) {
+  const std::string formula = "p cnf 2 1\n1 2 0\n";
+  for (const std::string line : {"c ind 1 0",       "c ind 1",
+                                 "c ind 0",         "cr 1 2 0",
+                                 "c max 1 0",       "c weights 0.1 0.9 1 1",
+                                 "c t pmc",         "c t pwmc",
+                                 "c t amc-complex", "c t pmc of an adder",
+                                 "c t unknown",     "c p optshow 1 0",
+                                 "c p unknown 99",  "w 1 0.5",
+                                 "w 1 0.5 0",       "w -1 0.5 0",
+                                 "vp 1 0",          "v 1 0",
+                                 "x 1 2 0",         "e 1 0",
+                                 "a 1 0",           "r 0.5 1 0"}) {
+    const auto error = dimacs_error(formula + line + "\n");
+    EXPECT_TRUE(error.starts_with("file:3: ")) << line << ": " << error;
+    EXPECT_NE(error.find("not supported"), std::string::npos) << line << ": " << error;
+    EXPECT_EQ(dimacs_error(line + "\n" + formula).substr(0, 8), "file:1: ") << line;
+  }
+  for (const std::string format : {"pcnf", "wpcnf"}) {
+    const auto error = dimacs_error("p " + format + " 2 1 1\n1 2 0\n");
+    EXPECT_NE(error.find("file:1: "), std::string::npos) << error;
+    EXPECT_NE(error.find("projected"), std::string::npos) << error;
+  }
+}
+
+TEST(Dimacs, CommentsAreStillComments) {
+  const std::string formula = "p cnf 2 1\n1 2 0\n";
+  for (const std::string line : {"c",
+                                 "c ind",
+                                 "c independent 1 2 0",
+                                 "c ind of the variables",
+                                 "c max clique of 9 nodes",
+                                 "c max",
+                                 "c weights",
+                                 "c weights are below",
+                                 "c t",
+                                 "c t mc",
+                                 "c t wmc",
+                                 "c t is the time",
+                                 "c p",
+                                 "c p is a prime",
+                                 "c 1 2 0",
+                                 "created by 3 people",
+                                 "cr",
+                                 "cr lf",
+                                 "c w 1 0.5 0",
+                                 "c c ind 1 0",
+                                 "c\tt\tmc"}) {
+    EXPECT_EQ(dimacs_error(line + "\n" + formula + line + "\n"), "no error") << line;
+  }
+}
+
 TEST(Dimacs, WaitsForNothingAndReadsNothingTooLarge) {
   const TemporaryDirectory directory;
   const auto path = directory.path() / "formula.cnf";
@@ -181,7 +233,7 @@ TEST(Dimacs, SurvivesDamage) {
   const toys::RandomSeed seed;
   std::mt19937_64 random(seed);
   const std::string good =
-      "c t pwmc\np cnf 12 4\nc p show 1 2 3 0\nc p weight 1 0.7 0\nc p weight -10 1e-3 0\n1 -2 12 0\n3 4\n-5 0\n11 0\n"
+      "c t wmc\np cnf 12 4\nc p show 1 2 3 0\nc p weight 1 0.7 0\nc p weight -10 1e-3 0\n1 -2 12 0\n3 4\n-5 0\n11 0\n"
       "-7 -8 -9 0\n%\n0\n";
   ASSERT_EQ(dimacs_error(good), "no error");
   for (std::size_t length = 0; length < good.size(); ++length) {

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "anesi/exact/clause_reader.h"
+#include "anesi/exact/declaration.h"
 
 namespace anesi {
 namespace {
@@ -26,6 +27,7 @@ class WcnfReader {
       } else if (word == "p") {
         read_header();
       } else {
+        refuse_line_of_other_format(words_, word);
         read_clauses(word);
       }
     }

@@ -46,6 +46,15 @@ TEST(Wcnf, CommentsAreThoseOfDimacs) {
   EXPECT_EQ(formula.hard.weights.at(-1), 0.7);
 }
 
+TEST(Wcnf, RefusesLinesThatDeclareMoreThanIsSupported) {
+  for (const std::string line : {"c ind 1 0", "c max 1 0", "c weights 1 1", "c t pwmc", "w 1 0.5 0", "vp 1 0"}) {
+    const auto complaint = complaint_about_wcnf("h 1 2 0\n" + line + "\n");
+    EXPECT_TRUE(complaint.starts_with("file:2: ")) << line << ": " << complaint;
+    EXPECT_NE(complaint.find("not supported"), std::string::npos) << line << ": " << complaint;
+  }
+  EXPECT_EQ(complaint_about_wcnf("c max weight 3\nc t wmc\nh 1 2 0\n"), "no error");
+}
+
 TEST(Wcnf, ComplaintsNameTheLine) {
   EXPECT_TRUE(toys::names(complaint_about_wcnf(""), {"file:1"}));
   EXPECT_TRUE(toys::names(complaint_about_wcnf("h 1 0\nheavy 2 0\n"), {"file:2", "'heavy'"}));
