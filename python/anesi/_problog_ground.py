@@ -17,7 +17,7 @@ from problog.logic import Term, Var
 
 from ._answered import Variable
 from ._coding import Answer
-from ._problog_program import UNTOLD, Program, _line, as_python, heads_of, network_inputs, variables_of
+from ._problog_program import UNTOLD, Database, Program, _line, as_python, heads_of, network_inputs, variables_of
 
 _WORLDS_AT_ONCE = 8192
 
@@ -80,24 +80,44 @@ class GroundFunction:
         return places
 
 
-class _Limited(LogicFormula):  # type: ignore[misc, unused-ignore]
-    limit = 0
+def _limited(limit: int) -> Any:
+    """An empty formula for so many nodes, and so are those that ProbLog makes of its class, for findall."""
 
-    def _add(self, *arguments: Any, **more: Any) -> Any:
-        if len(self) > self.limit:
-            raise TooLarge
-        return super()._add(*arguments, **more)
+    class Limited(LogicFormula):  # type: ignore[misc, unused-ignore]
+        def _add(self, *arguments: Any, **more: Any) -> Any:
+            if len(self) > limit:
+                raise TooLarge
+            return super()._add(*arguments, **more)
+
+        def enumerate_branches(self, index: Any, anc: Any = ()) -> Any:
+            """The proofs of a node, for findall. ProbLog takes one that needs itself, or what is false, for a proof."""
+            if index not in anc and not self.is_false(index):
+                yield from super().enumerate_branches(index, anc)
+
+    return Limited()
+
+
+class _Engine(DefaultEngine):  # type: ignore[misc, unused-ignore]
+    def prepare(self, db: Any) -> Any:
+        """Executes what directives are left. ProbLog would copy the database into one that allows everything."""
+        db.engine = self
+        self._process_directives(db)
+        return db
 
 
 def _ground(program: Program, query: Any, limit: int) -> Any:
-    engine = DefaultEngine()
-    target = _Limited()
-    target.limit = limit
+    engine = _Engine()
     try:
-        formula = engine.ground(engine.prepare(program.as_problog()), query, target=target, label=LogicFormula.LABEL_QUERY)
+        database = Database.create_from(program.as_problog(), builtins=engine.get_builtins())
+        database.allow_python = program.allow_python
+        formula = engine.ground(database, query, target=_limited(limit), label=LogicFormula.LABEL_QUERY)
+        if database.refused:
+            raise database.refused[0]
         return LogicDAG.create_from(formula)
     except ProbLogError as error:
         raise ValueError(f"program: {_line(error)}") from None
+    except RecursionError:
+        raise ValueError("program: it recurs too deeply to be ground, or its terms are nested too deeply") from None
 
 
 def _variables(program: Program, graph: Any) -> tuple[list[Variable], dict[int, tuple[int, int]]]:

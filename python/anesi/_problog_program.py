@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import re
 from dataclasses import dataclass
 from typing import Any, Iterator, Union
@@ -17,6 +18,7 @@ except ModuleNotFoundError as error:
 
 from problog.errors import ProbLogError
 from problog.logic import (
+    And,
     AnnotatedDisjunction,
     Clause,
     Constant,
@@ -25,7 +27,9 @@ from problog.logic import (
     Var,
     is_list,
     term2list,
+    unquote,
 )
+from problog.clausedb import ClauseDB
 from problog.parser import ParseError
 from problog.program import PrologString, SimpleProgram
 
@@ -33,6 +37,9 @@ from ._coding import Answer
 from ._files import read_text
 
 UNTOLD = "untold"  # in the place of _ in t(_) :: fact, which ProbLog does not ground
+_ROUNDING = 1e-6  # of the sum of probabilities
+_LIBRARY = pathlib.Path(problog.__file__).resolve().parent / "library"
+LISTS = Term("use_module", Term("library", Term("lists")))
 
 @dataclass
 class Neural:
@@ -63,26 +70,64 @@ class Neural:
 
 
 class Program:
-    """The clauses of a program, neural predicates apart."""
+    """The clauses of a program and of the files that it consults, neural predicates apart.
 
-    def __init__(self, source: str | os.PathLike[str]) -> None:
-        text = source if isinstance(source, str) else read_text(source)
-        text = re.sub(r"\bt\(\s*_\w*\s*\)(?=\s*::)", f"t({UNTOLD})", text)
-        try:
-            read = list(PrologString(text))
-        except (ProbLogError, ParseError) as error:
-            raise ValueError(f"program: {_line(error)}") from None
+    Names of files are relative to the folder of the file that names them, or to the working directory where the program
+    is given as a text.
+    """
+
+    def __init__(self, source: str | os.PathLike[str], allow_python: bool = False) -> None:
+        self.allow_python = allow_python
         self.clauses: list[Union[Neural, Any]] = []
         self.queries: list[Any] = []
-        for clause in read:
-            if clause.functor == "evidence":
-                raise ValueError(f"program: {clause}: evidence is not supported; make it part of the query")
-            if clause.functor == "query" and len(clause.args) == 1:
-                self.queries.append(clause.args[0])
-            else:
-                self.clauses.append(_neural(_numbered(clause, len(self.clauses))))
+        self._consulted: set[pathlib.Path] = set()
+        if isinstance(source, str):
+            self._add_all(_clauses_of(source), pathlib.Path.cwd())
+        else:
+            path = pathlib.Path(source).absolute()
+            self._consulted.add(path.resolve())
+            self._add_all(_clauses_of(read_text(source)), path.parent)
         if not any(isinstance(clause, Neural) for clause in self.clauses):
             raise ValueError("program: it has no neural predicate, such as nn(net, [X], Y, [0, 1]) :: bit(X, Y).")
+
+    def _add_all(self, clauses: list[Any], folder: pathlib.Path) -> None:
+        for clause in clauses:
+            heads = heads_of(clause)
+            refuse_evidence(clause)
+            if heads[0].functor == "_directive":
+                for goal in _conjuncts(clause.body):
+                    self._direct(goal, folder)
+            elif heads[0].functor == "query" and len(heads[0].args) == 1:
+                self.queries.append(clause)
+            else:
+                _check_probabilities(heads)
+                self.clauses.append(_neural(_numbered(clause, len(self.clauses))))
+
+    def _direct(self, goal: Any, folder: pathlib.Path) -> None:
+        """Reads what a directive consults; any other directive is a clause as others are."""
+        if isinstance(goal, Term) and goal.functor == "." and goal.arity == 2:
+            for file in term2list(goal, False):
+                self._direct(Term("consult", file), folder)
+            return
+        named = goal.args[0] if isinstance(goal, Term) and goal.functor in ("consult", "use_module") and goal.args else None
+        if isinstance(named, Term) and named.arity == 0 and not isinstance(named, Constant):
+            path = _existing(folder / unquote(str(named)))
+            if path is None:
+                raise ValueError(f"program: {goal}: there is no such file in {folder}")
+            if path.suffix != ".py" and self._consult(goal, path):
+                return
+            goal = goal.with_args(Term(f"'{path}'"), *goal.args[1:])
+        self.clauses.append(Clause(Term("_directive"), goal))
+
+    def _consult(self, goal: Any, path: pathlib.Path) -> bool:
+        """Reads a file, once, unless it is a module: ProbLog knows what these export."""
+        clauses = _clauses_of(read_text(path))
+        if clauses and _is_module(clauses[0]):
+            return False
+        if path.resolve() not in self._consulted:
+            self._consulted.add(path.resolve())
+            self._add_all(clauses, path.parent)
+        return True
 
     def neural(self, number: int) -> Neural:
         found = self.clauses[number]
@@ -94,8 +139,7 @@ class Program:
         program = SimpleProgram()
         for number, clause in enumerate(self.clauses):
             program.add_clause(clause.as_disjunction(number) if isinstance(clause, Neural) else clause)
-        lists = Term("use_module", Term("library", Term("lists")))
-        program.add_clause(Clause(Term("_directive"), lists))
+        program.add_clause(Clause(Term("_directive"), LISTS))
         return program
 
     def query(self, text: str | None) -> Any:
@@ -103,13 +147,98 @@ class Program:
         if text is None:
             if len(self.queries) != 1:
                 raise ValueError(f"query: the program has {len(self.queries)} queries; say which, as query='sum(a, b, Z)'")
-            return self.queries[0]
+            if type(self.queries[0]) is not Term:
+                raise ValueError(f"query: {self.queries[0]}: queries with a body are not supported; say query='sum(a, b, Z)'")
+            return self.queries[0].args[0]
         if not isinstance(text, (str, Term)):
             raise TypeError(f"query: the text of a term is expected, not {type(text).__name__}")
         try:
             return Term.from_string(text.rstrip(" .\n")) if isinstance(text, str) else text
         except (ProbLogError, ParseError, ValueError, TypeError, IndexError) as error:
             raise ValueError(f"query: {text!r} is not a term: {_line(error)}") from None
+
+
+class Database(ClauseDB):  # type: ignore[misc, unused-ignore]
+    """What ProbLog makes of a program, of modules and of clauses that are asserted: all of it is seen here."""
+
+    allow_python = False
+
+    def __init__(self, **more: Any) -> None:
+        self.refused: list[ValueError] = []  # kept, since try_call of a program goes on after any error
+        super().__init__(**more)
+
+    def extend(self) -> Any:
+        """The database in which ProbLog runs goals of findall, forall and the like."""
+        inner = Database(parent=self, builtins=self.engine.get_builtins())
+        inner.engine, inner.allow_python, inner.refused = self.engine, self.allow_python, self.refused
+        return inner
+
+    def add_statement(self, clausefact: Any, scope: Any = None) -> None:
+        try:
+            refuse_evidence(clausefact)
+        except ValueError as error:
+            self.refused.append(error)
+            raise
+        super().add_statement(clausefact, scope)
+
+    def load_external_module(self, filename: str) -> Any:
+        if not self.allow_python and _LIBRARY not in pathlib.Path(filename).resolve().parents:
+            error = ValueError(f"program: it runs the Python file {filename}; allow_python=True allows that, if you trust it")
+            self.refused.append(error)
+            raise error
+        return super().load_external_module(filename)
+
+
+def refuse_evidence(clause: Any) -> None:
+    for head in heads_of(clause):
+        if isinstance(head, Term) and head.functor == "evidence" and head.arity in (1, 2):
+            raise ValueError(f"program: {clause}: evidence is not supported; make it part of the query")
+
+
+def _clauses_of(text: str) -> list[Any]:
+    text = re.sub(r"\bt\(\s*_\w*\s*\)(?=\s*::)", f"t({UNTOLD})", text)
+    try:
+        return list(PrologString(text))
+    except (ProbLogError, ParseError) as error:
+        raise ValueError(f"program: {_line(error)}") from None
+    except RecursionError:
+        raise ValueError("program: a term is nested too deeply") from None
+
+
+def _conjuncts(goal: Any) -> Iterator[Any]:
+    if isinstance(goal, And):
+        yield from _conjuncts(goal.op1)
+        yield from _conjuncts(goal.op2)
+    else:
+        yield goal
+
+
+def _existing(path: pathlib.Path) -> pathlib.Path | None:
+    """The file that ProbLog takes for this name."""
+    return next((each for ending in ("", ".pl", ".py") if (each := path.with_name(path.name + ending)).exists()), None)
+
+
+def _is_module(clause: Any) -> bool:
+    return type(clause) is Clause and clause.head.functor == "_directive" and clause.body.signature == "module/2"
+
+
+def _check_probabilities(heads: list[Any]) -> None:
+    """ProbLog asks only about the heads that a query needs, so this is where all are seen together."""
+    told = [head.probability for head in heads if type(head) is Term and head.probability is not None]
+    numbers = [number for number in map(_number, told) if number is not None]
+    if numbers and (min(numbers) < 0 or sum(numbers) > 1 + _ROUNDING):
+        shown = "; ".join(map(str, heads))
+        raise ValueError(f"program: {shown}: probabilities must lie in 0 to 1 and add up to at most 1")
+
+
+def _number(probability: Any) -> float | None:
+    """A probability that the program gives as a number; None where it is computed, or a network's."""
+    if isinstance(probability, Term) and probability.functor == "t" and probability.arity == 1:
+        probability = probability.args[0]
+    try:
+        return float(probability)
+    except (TypeError, ValueError, ArithmeticError, ProbLogError):
+        return None
 
 
 def heads_of(clause: Any) -> list[Any]:

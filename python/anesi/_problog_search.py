@@ -74,6 +74,8 @@ class _Split(Exception):
         self.column = column
 
 
+_DEEP = 16  # negations within negations: beyond, they are compared to find cycles
+
 Goals = Any  # None, or a goal and the goals after it
 Live = list[int]  # the worlds that a branch is about
 
@@ -84,6 +86,7 @@ class Search:
         self._source, self._told, self._worlds, self._limit = source, worlds, count, steps
         self._trail: list[Place] = []
         self._columns: dict[Any, Column] = {}
+        self._negated: list[tuple[Any, Live]] = []  # the goals whose negation is being decided, and in which worlds
         self._steps = 0
 
     def solve(self, goal: Any, live: Live) -> Iterator[Live]:
@@ -152,12 +155,18 @@ class Search:
 
     def _without(self, goal: Any, live: Live) -> Live:
         """The worlds where a goal has no solution."""
-        mark = len(self._trail)
+        mark, goal = len(self._trail), value_of(goal)
         holds: set[int] = set()
+        named = _variant(goal, {}) if len(self._negated) >= _DEEP else None
+        if named and any(named == other and not set(live).isdisjoint(worlds) for other, worlds in self._negated):
+            name, *arguments = goal if type(goal) is tuple else (goal,)
+            raise ValueError(f"the program has a cycle through the negation of {name}/{len(arguments)}")
+        self._negated.append((named, live))
         for found in self.solve(goal, live):
             holds.update(found)
             if len(holds) == len(live):
                 break
+        self._negated.pop()
         self._undo(mark)
         return [world for world in live if world not in holds]
 
@@ -359,6 +368,14 @@ def _parts(term: Any) -> Iterator[Any]:
             yield from _parts(part)
     else:
         yield term
+
+
+def _variant(term: Any, names: dict[int, int]) -> Any:
+    """The same for terms that differ in the names of open variables only. A column is itself."""
+    term = value_of(term)
+    if isinstance(term, Place):
+        return ("column", id(term)) if isinstance(term, Column) else ("open", names.setdefault(id(term), len(names)))
+    return (type(term), *(_variant(part, names) for part in term)) if type(term) is tuple else (type(term), term)
 
 
 def _elements(term: Any) -> list[Any] | None:

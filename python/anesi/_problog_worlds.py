@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import pathlib
 from dataclasses import dataclass
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 import problog
 import torch
@@ -20,7 +20,7 @@ from problog.program import PrologFile
 
 from ._answered import AllWorlds, Answers, Variable, drawn
 from ._problog_ground import chance
-from ._problog_program import Neural, Program, heads_of, network_inputs, variables_of
+from ._problog_program import LISTS, Neural, Program, heads_of, network_inputs, variables_of
 from ._problog_search import Place, Reader, Rule, Search, Slot, as_problog, in_worlds, renamed
 
 _SAMPLED_WORLDS, _ALL_WORLDS = 512, 16_384
@@ -93,6 +93,8 @@ class WorldFunction:
                 self._add_chance([head], body)
             elif head.functor != "_directive":
                 self._add_certain(head, body)
+            elif str(body) != str(LISTS):
+                raise self._unknown(f"the directive {body}")
 
     def _add_certain(self, head: Any, body: Any | None) -> None:
         reader = Reader()
@@ -149,7 +151,7 @@ class WorldFunction:
         places = [-1] * count
         answers: Answers = []
         known: dict[str, int] = {}
-        for live in search.solve(renamed(self._goal, fresh), list(range(count))):
+        for live in _solutions(search, renamed(self._goal, fresh), count):
             parts = [in_worlds(each, live) for each in wanted]
             for row, world in enumerate(live):
                 answer = tuple([part[row] for part in parts])
@@ -187,3 +189,10 @@ class WorldFunction:
             f"the query {self._query} has more than {self._limit} ground nodes, and {what} is not supported beyond them;"
             " a higher limit= may do"
         )
+
+
+def _solutions(search: Search, goal: Any, count: int) -> Iterator[list[int]]:
+    try:
+        yield from search.solve(goal, list(range(count)))
+    except RecursionError:
+        raise ValueError("program: it recurs too deeply, or its terms are nested too deeply") from None

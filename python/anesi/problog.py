@@ -34,6 +34,8 @@ class Knowledge(AnsweredKnowledge):
         answers: what the answers may be, where they are too many to be found by grounding: ``range(2000)``, or a list.
         partial: worlds without an answer are allowed; their answer is None.
         limit: ground nodes that ProbLog may make. Beyond them the program is run anew for each batch of worlds.
+        allow_python: whether the program may run Python files, as with ``use_module('file.py')``. They can do anything
+            that you can, so allow it only for programs that you trust.
         architecture, settings, seed, verbose: as for :class:`anesi.Knowledge`.
 
     Example:
@@ -62,12 +64,13 @@ class Knowledge(AnsweredKnowledge):
         answers: Sequence[Answer] | None = None,
         partial: bool = False,
         limit: int = 20_000,
+        allow_python: bool = False,
         architecture: str | None = None,
         settings: Settings | None = None,
         seed: int = 0,
         verbose: bool = True,
     ) -> None:
-        read = Program(program)
+        read = Program(program, allow_python)
         asked = read.query(query)
         ask = _ground_or_run(read, asked, limit)
         if not any(variable.network for variable in ask.variables):
@@ -166,7 +169,7 @@ def _ground_or_run(program: Program, query: Any, limit: int) -> GroundFunction |
     """Ground, unless random worlds show so many answers, or grounding so many nodes, that this leads nowhere."""
     try:
         run = WorldFunction(program, query, limit, steps=20_000)
-    except (ValueError, RecursionError):  # if it is a mistake in the program, ProbLog will say so
+    except ValueError:  # if it is a mistake in the program, ProbLog will say so
         run = None
     if run is None or len(run.answers) <= _MANY_ANSWERS:
         try:

@@ -427,7 +427,7 @@ class Use(unittest.TestCase):
             (DIGIT, "digit(a", r"digit\(a"),
             (DIGIT + "p(X) :- qq(X), digit(X, 1).", "p(a)", "qq/1"),
             (DIGIT + "p.", "p", r"\bp\b"),
-            (DIGIT + "evidence(digit(a, 1)).", "digit(a, X)", "evidence is not supported"),
+            (DIGIT + "query(digit(X, 1)) :- X = a.", None, "query"),
             ("nn(net, X, Y, [0]) :: d(X, Y).", "d(a, Y)", r"\bnn\b.*\bX\b"),
             ("nn(net, [X], 3, [0]) :: d(X).", "d(a)", r"\bnn\b.*\b3\b"),
             ("nn(net, [X], Y, Z) :: d(X, Y, Z).", "d(a, Y, Z)", r"\bnn\b.*\bZ\b"),
@@ -444,6 +444,126 @@ class Use(unittest.TestCase):
             know.loss(torch.zeros(1, 3, 10), [3])
         with self.assertRaisesRegex(TypeError, "^answers"):
             knowledge(DIGIT + ADDITION, "addition(a, b, Z)", answers=3)
+
+
+@unittest.skipUnless(importlib.util.find_spec("problog"), "problog is not installed")
+class Files(unittest.TestCase):
+    """Programs of several files, and what is refused in any of them."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.ran = self.folder / "ran"
+        self.write("code.py", f"open({str(self.ran)!r}, 'w').close()\nfrom problog.extern import problog_export\n"
+                              "@problog_export('-int')\ndef five():\n    return 5\n")  # fmt: skip
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def test_files_are_consulted_relative_to_those_that_name_them(self):
+        self.write("parts/digits.pl", DIGIT + ":- [more].\n")
+        self.write("parts/more.pl", "t(_) :: dark. seen(X, D) :- digit(X, D), \\+ dark. seen(X, 10) :- dark.\n:- consult('digits.pl').\n")
+        main = self.write("main.pl", ":- consult('parts/digits').\nquery(seen(a, D)).\n")
+        for limit in (20_000, 0):
+            know = knowledge(main, limit=limit)
+            self.assertEqual(len(list(know.parameters())), 1)
+            self.assertAlmostEqual(know.log_prob(torch.zeros(1, 10), [3]).exp().item(), 0.05, places=6)
+        with self.assertRaises(ValueError):
+            knowledge(self.write("lost.pl", DIGIT + ":- consult(nowhere).\n"), "digit(a, D)")
+
+    def test_evidence_is_refused(self):
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)  # where a goal of a clause looks for files
+        told = ("evidence(digit(a, 1)).", "evidence(digit(a, 1), true).", "evidence(digit(a, 1)) :- true.", "0.5 :: evidence(digit(a, 1)).")
+        for evidence in told:
+            self.write("told.pl", evidence)
+            self.write("module.pl", ":- module(told, []).\n" + evidence)
+            for text in (evidence, ":- consult('told.pl').", ":- [told].", ":- use_module(told).", ":- use_module(module).",
+                         "odd(X) :- consult('told.pl').", "odd(X) :- try_call(consult('told.pl')).", ":- use_module(library(assert)). odd(X) :- assertz(evidence(digit(a, 1)))."):  # fmt: skip
+                program = self.write("main.pl", DIGIT + text + "\nodd(X) :- digit(X, 1).")
+                with self.subTest(text=text, evidence=evidence), self.assertRaises(ValueError):
+                    knowledge(program, "odd(a)")
+
+    def test_python_runs_only_if_that_is_allowed(self):
+        above = "../" * 20 + str(self.folder / "code").lstrip("/")
+        self.write("uses.pl", ":- use_module('code.py').\n")
+        ways = [":- use_module('code.py').", ":- use_module(code).", ":- use_module('code.py', [five/1]).", ":- consult(uses).",
+                f":- use_module(library('{self.folder}/code')).", f":- use_module(library('{above}')).", ":- call(use_module('code.py')).",
+                ":- '_use_module'(x, 'code.py').", "odd(X) :- use_module('code.py').", "odd(X) :- findall(Y, use_module('code.py'), L).",
+                "odd(X) :- forall(true, use_module('code.py')).", "odd(X) :- subquery(use_module('code.py'), P).",
+                "odd(X) :- try_call(use_module('code.py'))."]  # fmt: skip
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+        for way in ways:
+            text = DIGIT + way + "\nodd(X) :- digit(X, 1)."
+            for program in (text, self.write("main.pl", text)):
+                with self.subTest(way=way), self.assertRaises(ValueError):
+                    knowledge(program, "odd(a)")
+                self.assertFalse(self.ran.exists(), way)
+        text = DIGIT + ":- use_module('code.py').\nmore(X, Y) :- digit(X, D), five(F), Y is D + F."
+        self.assertEqual(knowledge(text, "more(a, Y)", allow_python=True).answers, list(range(5, 15)))
+        self.assertTrue(self.ran.exists())
+
+    def test_python_in_a_model_of_deepproblog(self):
+        from anesi.deepproblog import Model, Network
+
+        program = self.write("main.pl", DIGIT + f":- use_module('{self.folder}/code.py').\nmore(X, Y) :- digit(X, D), five(F), Y is D + F.")
+        for allowed in (False, True):
+            model = Model(program, [Network(torch.nn.Linear(2, 10), "net")], allow_python=allowed)
+            if allowed:
+                self.assertEqual(model._knowledge("more(a, Y)").answers, [*range(5, 15), None])
+            else:
+                self.assertRaises(ValueError, model._knowledge, "more(a, Y)")
+            self.assertEqual(self.ran.exists(), allowed)
+
+
+@unittest.skipUnless(importlib.util.find_spec("problog"), "problog is not installed")
+class Unusual(unittest.TestCase):
+    def test_findall(self):
+        bits = "nn(net, [X], Y, [0, 1]) :: bit(X, Y).\n"
+        know = knowledge(bits + "ones(L) :- findall(X, (member(X, [a, b]), bit(X, 1)), L).", "ones(L)")
+        self.assertEqual(len(know.answers), 4)
+        first = torch.tensor([0.3, 0.7])
+        second = torch.tensor([0.6, 0.4])
+        beliefs = [{"a": first, "b": second}[variable.inputs[0]].unsqueeze(0) for variable in know.inputs]
+        for answer, expected in (([], 0.18), (["a"], 0.42), (["b"], 0.12), (["a", "b"], 0.28)):
+            answer = answer or "[]"
+            self.assertAlmostEqual(know.log_prob(beliefs=beliefs, outputs=[answer]).exp().item(), expected, places=6)
+
+    def test_findall_is_not_misled_by_what_proves_itself(self):
+        program = DIGIT + "a(1) :- digit(x, 1), a(1). a(1) :- digit(x, 2). n(M) :- findall(N, a(N), L), sort(L, S), length(S, M)."
+        know = knowledge(program, "n(M)")
+        self.assertAlmostEqual(know.log_prob(torch.zeros(1, 10), [1]).exp().item(), 0.1, places=6)
+
+    def test_directives_are_obeyed_or_refused(self):
+        program = DIGIT + ":- use_module(library(scope)).\nscope(1):a :- digit(x, 1). scope(1):b :- digit(y, 1). p :- scope(1):(a, b)."
+        know = knowledge(program, "p")
+        self.assertAlmostEqual(know.log_prob(torch.zeros(1, 2, 10), [True]).exp().item(), 0.01, places=6)
+        read = Program(program)
+        with self.assertRaises(ValueError):
+            WorldFunction(read, read.query("p"), 0)
+
+    def test_cycles_through_negation_are_errors(self):
+        for text in ("p :- \\+ p, digit(x, 1).", "p :- \\+ q, digit(x, 1). q :- \\+ p, digit(x, 1).",
+                     "p :- digit(x, 1), q(0). q(N) :- M is N + 1, \\+ q(M)."):  # fmt: skip
+            read = Program(DIGIT + text)
+            with self.subTest(text), self.assertRaises(ValueError):
+                WorldFunction(read, read.query("p"), 0)
+        deep = Program(DIGIT + "p :- digit(x, 1), q(0). q(N) :- N < 40, M is N + 1, \\+ q(M).")  # goes down, and no cycle
+        function = WorldFunction(deep, deep.query("p"), 0)
+        self.assertEqual(function(torch.arange(10).unsqueeze(1))[0].tolist(), [-1] * 10)
+
+    def test_probabilities_of_all_heads_are_checked(self):
+        for clause in ("0.7 :: a; 0.8 :: b.", "0.7 :: a(X); 0.8 :: b(X) :- X = 1.", "1.3 :: a.", "-0.1 :: a.", "t(0.7) :: a; t(0.8) :: b.",
+                       "0.7 :: unused; 0.8 :: other."):  # fmt: skip
+            for limit in (20_000, 0):
+                with self.subTest(clause), self.assertRaises(ValueError):
+                    knowledge(DIGIT + clause + "\np :- digit(x, 1). p :- digit(x, 2), a.\na :- fail.\n", "p", limit=limit)
+        self.assertEqual(knowledge(DIGIT + "1/3 :: a; 1/3 :: b; 1/3 :: c. p :- digit(x, 1), a.", "p").answers, [False, True])
 
 
 class Without(unittest.TestCase):

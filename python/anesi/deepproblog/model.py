@@ -44,6 +44,7 @@ class Model:
         networks: each by its name in the program.
         embeddings: None; embeddings of terms are not supported.
         load: whether the first argument is a path.
+        allow_python: as for :class:`anesi.problog.Knowledge`.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Model:
         networks: Iterable[Network],
         embeddings: None = None,
         load: bool = True,
+        allow_python: bool = False,
     ) -> None:
         if embeddings is not None:
             raise ValueError("embeddings: embeddings of terms are not supported")
@@ -59,6 +61,7 @@ class Model:
             self.program = read_text(program_string)
         else:
             self.program = str(program_string)
+        self._allow_python = allow_python
         self.networks = {network.name: network for network in networks}
         self.tensor_sources: dict[str, Any] = {}
         self.optimizer = Optimizer(self)
@@ -171,7 +174,9 @@ class Model:
 
     def _knowledge(self, shape: str) -> Knowledge:
         if shape not in self._known:
-            self._known[shape] = Knowledge(self.program, shape, partial=True, verbose=False)
+            self._known[shape] = Knowledge(
+                self.program, shape, partial=True, allow_python=self._allow_python, verbose=False
+            )
         return self._known[shape]
 
 
