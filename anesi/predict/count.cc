@@ -1,5 +1,6 @@
 #include "anesi/predict/count.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "anesi/core/beliefs.h"
@@ -9,7 +10,12 @@ namespace anesi {
 namespace {
 
 constexpr double kDeviationsOf95Percent = 1.96;
-constexpr double kRounding = 1e-6;  // of log q(w|y,P) in 32 bits
+
+// Of log q(w|y,P) and log p(w|P), which are sums over the variables of what was computed in 32 bits.
+double rounding_of(std::int64_t variables) {
+  constexpr double kLeast = 1e-6, kOfOneVariable = 2.4e-7;
+  return std::max(kLeast, kOfOneVariable * static_cast<double>(variables));
+}
 
 // Sums over the terms of each row, double [rows].
 torch::Tensor sum_by_row(const torch::Tensor& terms, const torch::Tensor& row, std::int64_t rows) {
@@ -46,16 +52,20 @@ CountEstimate estimate_log_sum(const DrawnWorlds& drawn, const torch::Tensor& lo
                       (number - found_draws) * mean.square();
   const auto nothing = sum == 0;
   CountEstimate estimate;
-  estimate.log_prob = mean.log() + scale;
+  estimate.log_mean = mean.log() + scale;
   estimate.error = ((spread / (number - 1) / number).sqrt() / mean).masked_fill(nothing, INFINITY);
   estimate.effective = (sum.square() / squares).masked_fill(nothing, 0);
   estimate.lost = 1 - sum_by_row(often.masked_fill(log_ratio.isneginf(), 0), row, rows) / number;
   const auto scale_of_found = largest_by_row(log_weight, row, rows);
   const auto found =
       sum_by_row((log_weight - scale_of_found.index_select(0, row)).exp(), row, rows).log() + scale_of_found;
-  const auto width = kDeviationsOf95Percent * estimate.error + kRounding;
-  estimate.low = (estimate.log_prob - width).maximum(found - kRounding).masked_fill(nothing, -INFINITY);
-  estimate.high = (estimate.log_prob + width).masked_fill(nothing, 0).clamp_max(kRounding).maximum(estimate.low);
+  estimate.log_prob = estimate.log_mean.clamp_max(0).maximum(found);
+  const auto rounding = rounding_of(worlds.size(1));
+  const auto width = kDeviationsOf95Percent * estimate.error + rounding;
+  const auto low = (estimate.log_mean - width).masked_fill(nothing, -INFINITY);
+  const auto high = (estimate.log_mean + width).masked_fill(nothing, 0);
+  estimate.low = low.maximum(found - rounding).minimum(estimate.log_prob);
+  estimate.high = high.clamp_max(rounding).maximum(estimate.log_prob + rounding);
   return estimate;
 }
 

@@ -5,6 +5,9 @@
 // world that gives y: the pruner must forbid none of them, which every Pruner promises. A draw that runs into a dead
 // end, or whose output is another one, weighs nothing and is not drawn again. The logarithm of an unbiased estimate is
 // a little too low in the mean, by about half its squared error.
+//
+// Two bounds are certain: p(y|P) is at least what the worlds that were found add up to, and at most 1. Where worlds are
+// few the mean weight is often outside of these, and the interval about it too in part; the answer is what is left.
 #pragma once
 
 #include "anesi/core/problem.h"
@@ -15,9 +18,10 @@ namespace anesi {
 
 // Double [rows] each.
 struct CountEstimate {
-  torch::Tensor log_prob;   // of the mean weight; -inf where all draws weigh nothing
+  torch::Tensor log_mean;   // of the mean weight; -inf where all draws weigh nothing
   torch::Tensor error;      // its standard error: that of the mean weight, as a share of it
-  torch::Tensor low, high;  // log p(y|P) with 95 %; low is at least what the worlds that were found add up to
+  torch::Tensor log_prob;   // log p(y|P): the nearest to log_mean between what is certain
+  torch::Tensor low, high;  // log p(y|P) with 95 %, about log_prob; within what is certain
   torch::Tensor effective;  // sample size: as many draws from p(w|y,P) itself would say as much
   torch::Tensor lost;       // share of the draws that weigh nothing
 };

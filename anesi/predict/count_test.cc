@@ -6,7 +6,12 @@
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/rows.h"
+#include "anesi/core/seeded.h"
 #include "anesi/exact/exact_model.h"
+#include "anesi/exact/random_formula.h"
+#include "anesi/formula/formula.h"
+#include "anesi/formula/weighted_beliefs.h"
+#include "anesi/models/architecture.h"
 #include "anesi/models/mlp.h"
 #include "anesi/testing/message_of.h"
 #include "anesi/testing/random.h"
@@ -59,7 +64,7 @@ class CountingASmallFormula : public testing::Test {
 
   // Whether the mean of many estimates is the truth, as far as their spread can tell.
   void expect_unbiased(const CountEstimate& estimates) const {
-    const auto shares = (estimates.log_prob - truth_).exp();
+    const auto shares = (estimates.log_mean - truth_).exp();
     const auto error = shares.std().item<double>() / std::sqrt(static_cast<double>(shares.size(0)));
     EXPECT_NEAR(shares.mean().item<double>(), 1, 5 * error);
   }
@@ -103,6 +108,82 @@ TEST_F(CountingASmallFormula, KnowsHowFarOffItMayBe) {
   const auto off = (estimates.log_prob - truth_).square().mean().sqrt().item<double>();
   EXPECT_NEAR(estimates.error.square().mean().sqrt().item<double>() / off, 1, 0.2);
   EXPECT_TRUE((estimates.effective <= 400 + 1e-6).all().item<bool>());
+}
+
+// Small formulas, with weights of all sizes and without, counted as `anesi check` does. Seeds are fixed, so the shares
+// are the same each time.
+TEST(CountingFormulas, TruthAndEstimateAreWithinTheInterval) {
+  constexpr int kFormulas = 200;
+  std::mt19937_64 random(1);
+  const SeededWeights seeded_weights(1);
+  const auto uniform = [&](double from, double to) {
+    return from + (to - from) * static_cast<double>(random() % 10001) / 10000;
+  };
+  int satisfiable = 0, covered = 0, exact = 0;
+  for (int trial = 0; trial < kFormulas; ++trial) {
+    const auto variables = 3 + static_cast<int>(random() % 9);
+    const auto literals = 2 + static_cast<int>(random() % 2);
+    const auto clauses = 1 + static_cast<int>(uniform(0, literals == 2 ? 1.3 : 4.0) * variables);
+    Dimacs formula;
+    formula.variables = variables;
+    formula.clauses = random_formula(variables, clauses, literals, random).clauses();
+    if (trial % 4 == 0 && variables > 5) {  // a group of which exactly one holds
+      formula.clauses.push_back({1, 2, 3, 4});
+      for (int one = 1; one <= 4; ++one) {
+        for (int other = 1; other < one; ++other) formula.clauses.push_back({-one, -other});
+      }
+    }
+    for (int variable = 1; trial % 3 > 0 && variable <= variables; ++variable) {
+      formula.weights[variable] = trial % 3 == 1 ? uniform(0, 1) : std::pow(10, uniform(-4, 1));
+      formula.weights[-variable] = trial % 3 == 1 ? 1 - formula.weights[variable] : 1;
+    }
+    std::shared_ptr<const Problem> problem;
+    try {
+      problem = formula_problem(formula, {.seconds = 0});
+    } catch (const Error&) {
+      continue;  // no world satisfies it
+    }
+    ++satisfiable;
+    const auto beliefs = weighted_beliefs(problem->facts().find<Cnf>()->encoding(), problem->worlds(), formula).beliefs;
+    const auto model = make_model(*problem, "graph", /*explain=*/true);
+    const SymbolicPruning pruning(problem->facts().share<Pruner>(), DeadEnds::kOfferNothing);
+    const Context context(beliefs.to(torch::kFloat32), torch::ones({1, 1}, torch::kInt64));
+    const auto estimate = estimate_log_prob(*model.explanation, *problem, context, trial % 2 == 0 ? 200 : 2000,
+                                            seeded(static_cast<std::uint64_t>(trial)), &pruning);
+    const auto all = points_of(problem->worlds());
+    const auto fails = problem->apply(all, torch::Tensor()).squeeze(1) != 1;
+    const auto log_p = world_log_prob(beliefs.expand({all.size(0), -1, -1}), all);
+    const auto truth = log_p.masked_fill(fails, -INFINITY).logsumexp(0).item<double>();
+    const auto value = estimate.log_prob.item<double>(), low = estimate.low.item<double>(),
+               high = estimate.high.item<double>();
+    EXPECT_LE(low, value) << "formula " << trial;
+    EXPECT_LE(value, high) << "formula " << trial;
+    EXPECT_LE(value, 1e-6) << "formula " << trial;
+    covered += low <= truth && truth <= high ? 1 : 0;
+    exact += std::abs(value - truth) < 1e-6 ? 1 : 0;
+  }
+  EXPECT_GT(satisfiable, kFormulas / 2);
+  EXPECT_GT(exact, 0);
+  EXPECT_GE(covered, 0.93 * satisfiable) << satisfiable << " formulas, " << exact << " counted exactly";
+}
+
+// q is p where clauses are a tree, and all that is left is rounding, of many variables.
+TEST(CountingFormulas, RoundingIsWithinTheInterval) {
+  for (const int variables : {2, 20, 200}) {
+    Dimacs formula;
+    formula.variables = variables;
+    formula.clauses.push_back({1, 2});
+    const auto problem = formula_problem(formula, {.seconds = 0});
+    const SeededWeights seeded_weights(1);
+    const auto model = make_model(*problem, "graph", /*explain=*/true);
+    const auto beliefs = toys::random_beliefs(1, problem->worlds(), 1, seeded(1));
+    const auto truth = std::log1p(-beliefs[0][0][0].item<double>() * beliefs[0][1][0].item<double>());
+    const SymbolicPruning pruning(problem->facts().share<Pruner>(), DeadEnds::kOfferNothing);
+    const Context context(beliefs.to(torch::kFloat32), torch::ones({1, 1}, torch::kInt64));
+    const auto estimate = estimate_log_prob(*model.explanation, *problem, context, 50, seeded(1), &pruning);
+    EXPECT_LE(estimate.low.item<double>(), truth) << variables;
+    EXPECT_GE(estimate.high.item<double>(), truth) << variables;
+  }
 }
 
 TEST_F(CountingASmallFormula, IsCertainWhereDrawsFollowTheTruth) {

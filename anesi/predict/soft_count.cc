@@ -38,7 +38,7 @@ CountEstimate estimate_log_partition(const MarkovLogic& logic, const std::shared
   const auto scale = MarkovLogic::log_scale(exact_weights);
   const auto log_p = world_log_prob(beliefs.to(torch::kFloat64).index_select(0, drawn.row), drawn.worlds);
   auto estimate = estimate_log_sum(drawn, log_p + logic.holds(drawn.worlds).mv(exact_weights) - scale);
-  for (auto* const log : {&estimate.log_prob, &estimate.low, &estimate.high}) *log = *log + scale;
+  for (auto* const log : {&estimate.log_mean, &estimate.log_prob, &estimate.low, &estimate.high}) *log = *log + scale;
   return estimate;
 }
 
