@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
+#include <exception>
 #include <map>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "anesi/core/error.h"
+#include "anesi/core/interrupt.h"
 #include "anesi/exact/circuit_builder.h"
 
 #ifdef ANESI_WITH_SDD
@@ -28,6 +31,7 @@ void* anesi_sdd_realloc(void* old, std::size_t size) {
   void* const made = std::realloc(old, size);
   return made != nullptr || size == 0 ? made : throw std::bad_alloc();
 }
+clock_t anesi_sdd_clock();
 }
 #endif
 
@@ -73,6 +77,16 @@ namespace {
 struct TimeIsUp {};
 thread_local double deadline = 0;
 
+// libsdd looks at the clock while it improves its tree, in the midst of changes that no exception may leave half done.
+// So if the computation should end, the clock leaps ahead, further with each look, and libsdd winds up by itself.
+thread_local std::exception_ptr interruption;
+thread_local clock_t leap = 0;
+
+void end_if_interrupted() {
+  if (interruption) std::rethrow_exception(std::exchange(interruption, nullptr));
+  check_interrupt();
+}
+
 // What this thread has computed, in seconds. By the clock on the wall, whether a formula compiles would hang on what
 // else the machine does, and with it the examples that a task draws: a run could not go on with its own.
 double computed() {
@@ -82,13 +96,29 @@ double computed() {
 }
 
 Vtree* improve_in_time(Vtree* tree, SddManager* manager) {
+  end_if_interrupted();
   const auto left = static_cast<float>(deadline - computed());
   if (left <= 0) throw TimeIsUp();
   sdd_manager_set_vtree_search_time_limit(std::max(1.0F, left), manager);
-  return sdd_vtree_minimize_limited(tree, manager);
+  auto* const improved = sdd_vtree_minimize_limited(tree, manager);
+  end_if_interrupted();
+  return improved;
 }
 
 }  // namespace
+
+extern "C" clock_t anesi_sdd_clock() {
+  constexpr clock_t kLeap = clock_t{1'000'000} * CLOCKS_PER_SEC;
+  if (!interruption) {
+    try {
+      check_interrupt();
+    } catch (...) {
+      interruption = std::current_exception();
+    }
+  }
+  if (interruption) leap += kLeap;
+  return std::clock() + leap;
+}
 
 namespace {
 
@@ -99,6 +129,8 @@ class Compilation {
     if (variables < 1) throw Error("circuit: a formula without variables");
     manager_.reset(sdd_manager_create(variables, /*auto_gc_and_minimize=*/1));
     deadline = computed() + seconds;
+    interruption = nullptr;
+    leap = 0;
     sdd_manager_set_minimize_function(improve_in_time, manager_.get());
   }
 
@@ -148,6 +180,7 @@ class Compilation {
   }
   void end_step() {
     ++done_;
+    end_if_interrupted();
     if (computed() > deadline) throw TimeIsUp();
   }
 

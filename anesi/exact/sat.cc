@@ -1,8 +1,10 @@
 #include "anesi/exact/sat.h"
 
+#include <exception>
 #include <mutex>
 
 #include "anesi/core/error.h"
+#include "anesi/core/interrupt.h"
 
 #ifdef ANESI_WITH_CADICAL
 #include <cadical.hpp>
@@ -15,6 +17,35 @@ namespace anesi {
 namespace {
 
 constexpr int kSatisfiable = 10;  // CaDiCaL's answers, as in the SAT competitions
+
+// Asked by CaDiCaL, through which no exception may pass, whether to give up.
+class GivesUpIfInterrupted final : public CaDiCaL::Terminator {
+ public:
+  bool terminate() override {
+    if (interruption_) return true;
+    try {
+      check_interrupt();
+    } catch (...) {
+      interruption_ = std::current_exception();
+    }
+    return interruption_ != nullptr;
+  }
+  void end_if_interrupted() const {
+    if (interruption_) std::rethrow_exception(interruption_);
+  }
+
+ private:
+  std::exception_ptr interruption_;
+};
+
+bool solve(CaDiCaL::Solver& solver) {
+  GivesUpIfInterrupted terminator;
+  solver.connect_terminator(&terminator);
+  const auto answer = solver.solve();
+  solver.disconnect_terminator();
+  terminator.end_if_interrupted();
+  return answer == kSatisfiable;
+}
 
 }  // namespace
 
@@ -62,7 +93,7 @@ bool SatSolvers::satisfiable(const std::vector<int>& assumptions, int one_more) 
   return pool_->lend([&](CaDiCaL::Solver& solver) {
     for (const auto assumption : assumptions) solver.assume(assumption);
     if (one_more != 0) solver.assume(one_more);
-    return solver.solve() == kSatisfiable;
+    return solve(solver);
   });
 }
 
@@ -70,7 +101,7 @@ std::vector<bool> SatSolvers::model(const std::vector<int>& assumptions, int var
   return pool_->lend([&](CaDiCaL::Solver& solver) {
     std::vector<bool> model;
     for (const auto assumption : assumptions) solver.assume(assumption);
-    if (solver.solve() != kSatisfiable) return model;
+    if (!solve(solver)) return model;
     model.resize(static_cast<std::size_t>(variables) + 1, false);
     for (int variable = 1; variable <= variables; ++variable) {
       // CaDiCaL knows only variables that clauses name.

@@ -7,6 +7,7 @@
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/core/interrupt.h"
 #include "anesi/core/seeded.h"
 #include "anesi/predict/soft_count.h"
 
@@ -30,6 +31,7 @@ using PartitionAt = std::function<Partition(const torch::Tensor& weights, bool w
 template <typename OfRows>
 void for_rows(const torch::Tensor& beliefs, OfRows of_rows) {
   for (const auto& some : beliefs.split(kRowsAtOnce)) {
+    check_interrupt();
     of_rows(some, static_cast<double>(some.size(0)) / static_cast<double>(beliefs.size(0)));
   }
 }
@@ -181,6 +183,7 @@ Maximum maximum_of(const Likelihood& likelihood, const PartitionAt& partition_at
                    std::int64_t steps) {
   Maximum found{.weights = std::move(weights), .information = {}};
   while (true) {
+    check_interrupt();
     const auto partition = partition_at(likelihood.of_clauses(found.weights), /*with_derivatives=*/true);
     const auto& ties = likelihood.ties;
     found.value = likelihood.at(found.weights, partition);

@@ -5,6 +5,7 @@
 
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/core/interrupt.h"
 #include "anesi/core/seeded.h"
 #include "anesi/exact/formula_graph.h"
 #include "anesi/exact/random_formula.h"
@@ -127,10 +128,12 @@ void train_on(const std::shared_ptr<GraphNetwork>& network, const DrawTaught& dr
   const auto huber = functional::SmoothL1LossFuncOptions().beta(kSquaredUpTo).reduction(torch::kSum);
   for (std::int64_t step = 0; step < options.steps; ++step) {
     while (drawn < kFormulasAtFirst || drawn * options.reuse < step * options.formulas) {
+      check_interrupt();
       lessons.push_back(lesson_of(draw(random), network, options.worlds, generator));
       ++drawn;
       if (static_cast<std::int64_t>(lessons.size()) > kFormulasKept) lessons.pop_front();
     }
+    check_interrupt();
     optimizer.zero_gradients();
     double error = 0;
     for (std::int64_t formula = 0; formula < options.formulas; ++formula) {

@@ -11,6 +11,7 @@
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
+#include "anesi/core/interrupt.h"
 #include "anesi/core/pruner.h"
 #include "anesi/core/rows.h"
 #include "anesi/core/seeded.h"
@@ -76,7 +77,7 @@ torch::ScalarType type_of_results(const torch::Tensor& values) {
 
 Core::Core(std::shared_ptr<const Problem> problem, std::int64_t given, const std::string& architecture,
            const std::vector<std::string>& settings, std::uint64_t seed, Say say, const std::optional<Choice>& chosen,
-           const std::vector<std::int64_t>& order, const std::function<void()>& between_updates)
+           const std::vector<std::int64_t>& order)
     : options_(std::make_unique<CoreOptions>()), given_(given), knowledge_(std::move(problem), seed) {
   const c10::InferenceMode ordinary(false);  // q learns, whatever the caller does without gradients
   for (const auto& setting : settings) options_->set(setting);
@@ -92,7 +93,7 @@ Core::Core(std::shared_ptr<const Problem> problem, std::int64_t given, const std
     throw UsageError("eval.prune: this function has no pruner; leave it false");
   }
   choose(named, chosen);
-  if (knowledge_.learns_q && !chosen) learn_alone(between_updates);
+  if (knowledge_.learns_q && !chosen) learn_alone();
 }
 
 InferenceModel Core::make(const Problem& problem, const std::string& architecture) const {
@@ -149,14 +150,14 @@ void Core::choose(const std::string& architecture, const std::optional<Choice>& 
   knowledge_.learn_through(std::move(model), options_->q.amortized, std::move(prior));
 }
 
-void Core::learn_alone(const std::function<void()>& between_updates) {
+void Core::learn_alone() {
   const auto updates = options_->q.pretrain;
   const auto begin = std::chrono::steady_clock::now();
   const std::chrono::duration<double> limit(kLearningAgainstAsking * options_->discover.limits.seconds);
   double loss = 0;
   for (std::int64_t update = 0; update < updates; ++update) {
     loss = knowledge_.loss->learn({}, options_->q.schedule.at(update, updates)).value_or(0);
-    if (between_updates) between_updates();
+    check_interrupt();
     if (std::chrono::steady_clock::now() - begin > limit) {
       if (knowledge_.say) {
         knowledge_.say(fmt::format(

@@ -57,7 +57,7 @@ class Core {
   // an order, a memory is looked for that reads the variables so. What was `chosen` before is not found out again.
   Core(std::shared_ptr<const Problem> problem, std::int64_t given, const std::string& architecture,
        const std::vector<std::string>& settings, std::uint64_t seed, Say say, const std::optional<Choice>& chosen = {},
-       const std::vector<std::int64_t>& order = {}, const std::function<void()>& between_updates = {});
+       const std::vector<std::int64_t>& order = {});
   const Problem& problem() const { return *knowledge_.problem; }
   const std::vector<std::int64_t>& worlds() const { return seen_domains_; }  // domains, without what is given
   std::vector<std::int64_t> given() const;
@@ -122,7 +122,7 @@ class Core {
                                          Say say);
   bool learns_beside() const { return knowledge_.learns_q && !options_->q.frozen; }
   void choose(const std::string& architecture, const std::optional<Choice>& chosen);
-  void learn_alone(const std::function<void()>& between_updates);
+  void learn_alone();
   InferenceModel make(const Problem& problem, const std::string& architecture) const;
   Predictor predictor() const { return predictor_of(knowledge_.problem); }
   Predictor predictor_of(const std::shared_ptr<const Problem>& problem) const;

@@ -13,11 +13,12 @@
 #include "anesi/train/fit_weights.h"
 #include "anesi/train/formula_training.h"
 #include "labels.h"
+#include "python_function.h"
 
 namespace anesi::python {
 namespace {
 
-using ReleasedHere = py::call_guard<py::gil_scoped_release>;
+using ReleasedHere = py::call_guard<py::gil_scoped_release, SignalsLetIn>;
 
 // A weighted formula and a q of it, which is belief propagation until it learns.
 class Markov {
@@ -51,6 +52,7 @@ class Markov {
 
 std::shared_ptr<Markov> make_markov(const std::optional<std::string>& path, const std::string& text, double seconds) {
   const py::gil_scoped_release release;
+  const SignalsLetIn signals;
   return std::make_shared<Markov>(path ? read_wcnf(*path) : parse_wcnf(text, "formula"), seconds);
 }
 
@@ -62,6 +64,7 @@ py::dict fit_markov(const Markov& markov, const torch::Tensor& worlds, const std
   FittedWeights fitted;
   {
     const py::gil_scoped_release release;
+    const SignalsLetIn signals;
     fitted = fit_weights(markov.logic(), markov.checked(worlds), beliefs.value_or(torch::Tensor()), options, seed,
                          markov.network());
   }

@@ -30,7 +30,7 @@
 namespace anesi::python {
 namespace {
 
-using Released = py::call_guard<py::gil_scoped_release>;
+using Released = py::call_guard<py::gil_scoped_release, SignalsLetIn>;
 using MaybeTensor = std::optional<torch::Tensor>;
 
 Asked asked(const torch::Tensor& values, bool logits, const MaybeTensor& given) {
@@ -126,8 +126,8 @@ std::unique_ptr<Core> make_core(const py::object& ask, const std::vector<std::in
   const auto choice = choice_from(chosen);
   auto speak = say_to(say);
   const py::gil_scoped_release release;
-  return std::make_unique<Core>(problem, given, architecture, settings, seed, std::move(speak), choice, order,
-                                let_signals_in);
+  const SignalsLetIn signals;
+  return std::make_unique<Core>(problem, given, architecture, settings, seed, std::move(speak), choice, order);
 }
 
 FormulaOptions formula_options(const std::string& as, const std::vector<int>& outputs, const std::vector<int>& told,
@@ -143,6 +143,7 @@ std::shared_ptr<Core> make_formula_core(const std::optional<std::string>& path, 
   const auto choice = choice_from(chosen);
   auto speak = say_to(say);
   const py::gil_scoped_release release;
+  const SignalsLetIn signals;
   const auto problem =
       path ? read_formula_problem(*path, options) : formula_problem(parse_dimacs(text, "clauses"), options);
   // Where no circuit compiles and worlds are many, q learns to explain under the solver.
@@ -156,7 +157,7 @@ std::shared_ptr<Core> make_formula_core(const std::optional<std::string>& path, 
   }
   told.insert(told.end(), settings.begin(), settings.end());
   return std::make_shared<Core>(problem, given, chosen_architecture, told, seed, std::move(speak), choice,
-                                std::vector<std::int64_t>{}, let_signals_in);
+                                std::vector<std::int64_t>{});
 }
 
 // A rule in Python: (kind, values read, state) -> (what is emitted, next state).

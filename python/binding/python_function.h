@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "anesi/core/interrupt.h"
 #include "anesi/core/problem.h"
 
 namespace anesi::python {
@@ -53,5 +54,10 @@ std::function<void(const std::string&)> say_to(const py::object& callable);
 
 // Raises what Python's signal handlers raise: KeyboardInterrupt where somebody pressed Ctrl-C.
 void let_signals_in();
+
+// While it lives, that ends what this thread computes without Python's lock.
+struct SignalsLetIn : InterruptCheck {
+  SignalsLetIn() : InterruptCheck(let_signals_in) {}
+};
 
 }  // namespace anesi::python

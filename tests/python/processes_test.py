@@ -3,8 +3,12 @@
 import gc
 import multiprocessing
 import os
+import random
 import resource
 import signal
+import subprocess
+import sys
+import textwrap
 import threading
 import time
 import unittest
@@ -71,6 +75,39 @@ class Processes(unittest.TestCase):
             knowledge(lambda w: w.prod(1) % 7, [5] * 8, [7], architecture="mlp", settings=settings)
         self.assertLess(time.monotonic() - begin, 5)
         thread.join()
+
+    def test_ctrl_c_stops_what_takes_long_in_c(self):
+        """Each in a process of its own, which presses Ctrl-C while it is in C++."""
+        rng = random.Random(1)
+        clauses = [[variable * rng.choice([-1, 1]) for variable in rng.sample(range(1, 151), 3)] for _ in range(450)]
+        weighted = [(None, clause) for clause in clauses[:200]] + [(0.5, clause) for clause in clauses[200:]]
+        begin = textwrap.dedent("""
+            import os, signal, sys, threading, time
+            import anesi
+            begun = []
+            def press():
+                time.sleep(2)
+                begun.append(time.monotonic())
+                os.kill(os.getpid(), signal.SIGINT)
+            small = anesi.markov.Knowledge([(1.5, [-1, 2]), (None, [1, 3])])
+            threading.Thread(target=press, daemon=True).start()
+            try:
+                {call}
+            except KeyboardInterrupt:
+                print(time.monotonic() - begun[0])
+                sys.exit(3)
+        """)
+        calls = (
+            f"anesi.Knowledge.from_cnf({clauses}, seconds=600, verbose=False)",
+            f"anesi.markov.Knowledge({weighted}, seconds=600)",
+            "small.learn(10_000_000)",
+        )
+        for call in calls:
+            with self.subTest(call[:40]):
+                text = begin.format(call=call)
+                done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300, check=False)
+                self.assertEqual(done.returncode, 3, done.stderr[-2000:])
+                self.assertLess(float(done.stdout), 10)
 
     def test_ten_thousand_calls_leak_nothing(self):
         know = knowledge(lambda w: w.sum(1) % 5, [10] * 12, [5])
