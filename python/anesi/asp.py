@@ -102,8 +102,8 @@ class _Program:
             self._control.add("base", [], "\n".join(told))
             self._control.ground([("base", [])])
             self._atoms = [[self._literal(text) for text in each] for each in texts]
-        except RuntimeError:
-            raise ValueError(f"program: {' '.join(' '.join(lines).split())}") from None
+        except RuntimeError as error:  # clingo logs some errors and raises others
+            raise ValueError(f"program: {' '.join((' '.join(lines) or str(error)).split())}") from None
         self._lock = threading.Lock()  # a solver answers one question at a time
         sizes = [len(each) for each in texts]
         self._all: AllWorlds | None = None

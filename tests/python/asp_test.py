@@ -1,8 +1,10 @@
 """anesi.asp against plain functions."""
 
 import importlib.util
+import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import torch
@@ -56,6 +58,15 @@ class AnswerSets(unittest.TestCase):
         self.assertAlmostEqual(know.log_prob(torch.zeros(1, 2, 2), ["f(u, 2)"]).exp().item(), 0.25, places=6)
         proper = knowledge("ok :- a(X), b(Y), X != Y.", {"a(V)": ["u", "v"], "b(V)": ["u", "v"]}, "ok")
         self.assertAlmostEqual(proper.log_prob(torch.zeros(1, 2, 2), [True]).exp().item(), 0.5, places=6)
+
+    def test_scripts_do_not_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ran = pathlib.Path(folder) / "ran"
+            for language, text in (("python", f"open({str(ran)!r}, 'w').close()"), ("lua", f'io.open("{ran}", "w"):close()')):
+                with self.subTest(language), self.assertRaises(ValueError) as caught:
+                    knowledge(f"#script ({language})\n{text}\n#end.\nr(X) :- a(X).", choices={"a(X)": [1, 2]}, query="r(N)")
+                self.assertGreater(len(str(caught.exception)), len("program: "))  # it says why
+                self.assertFalse(ran.exists())
 
     def test_mistakes_are_told_in_a_line(self):
         bit = {"c(X)": [0, 1]}

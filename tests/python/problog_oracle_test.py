@@ -12,7 +12,7 @@ import warnings
 import torch
 
 SEED = int(os.environ.get("ANESI_TEST_SEED", random.randrange(1 << 30)))
-PROGRAMS = int(os.environ.get("ANESI_TEST_PROGRAMS", 40))
+PROGRAMS = int(os.environ.get("ANESI_TEST_PROGRAMS", 12))
 
 if importlib.util.find_spec("problog"):
     from problog import get_evaluatable
