@@ -13,7 +13,7 @@ NINJA_FLAGS := $(if $(MAKE_TERMOUT),,--quiet)
 # The last resort for find_package(Torch): whatever CMAKE_PREFIX_PATH already says comes first.
 TORCH = $(PYTHON) -c 'import torch; print(torch.utils.cmake_prefix_path)' 2>/dev/null
 
-.PHONY: build run test test-quick torture bench format format-check tidy separate debug asan tsan fuzz fuzzer clean help always
+.PHONY: build run test test-quick fuzz-answers torture bench format format-check tidy separate debug asan tsan fuzz fuzzer clean help always
 .DEFAULT_GOAL := build
 
 build: build/release/build.ninja  ## build the program, build/release/anesi (the default)
@@ -29,6 +29,12 @@ test: build/release/build.ninja  ## build everything and run all tests
 test-quick: build/release/build.ninja  ## build everything and run the tests that are not slow: C++, quick Python and program tests (2 minutes)
 	@cmake --build --preset release -- $(NINJA_FLAGS)
 	@ctest --preset release -j2 -LE slow $(ARGS)
+
+fuzz-answers: build/release/build.ninja  ## compare answers with brute force on the random problems of ten other seeds (ARGS="--seed 10")
+	@cmake --build --preset release -- $(NINJA_FLAGS)
+	@for seed in 1 2 3 4 5 6 7 8 9 10; do OMP_NUM_THREADS=1 ANESI_TEST_SEED=$$RANDOM build/release/tests/anesi_losses_tests \
+	  --gtest_brief=1 --gtest_filter=Answers.* || exit 1; done
+	@OMP_NUM_THREADS=1 PYTHONPATH=build/release/python $(PYTHON) tests/python/oracle_test.py --seeds 10 $(ARGS)
 
 torture: build  ## faults of files and memory, kills and full disks by the hundred: nothing may be lost (half an hour)
 	@cmake --build --preset release --target anesi_faults -- $(NINJA_FLAGS)
