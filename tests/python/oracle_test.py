@@ -229,6 +229,7 @@ def ask_number(seed, number, tell):
 
 def work(seed, numbers, channel):
     """In a process of its own."""
+    oracle_problems.about_to_run = lambda source: channel.send(source)
     for number in numbers:
 
         def tell(problem, query, kind, text, found, right):
@@ -253,15 +254,20 @@ def ask_problems(seed, numbers):
         process = multiprocessing.get_context("fork").Process(target=work, args=(seed, list(numbers), theirs))
         process.start()
         theirs.close()
+        source = ""
         try:
             while (message := mine.recv()) is not None:
+                if isinstance(message, str):
+                    source = message
+                    continue
                 number, method, counted = message
                 numbers.remove(number)
                 counts.update({(method, *key): value for key, value in counted.items()})
         except EOFError:
             process.join()
             number = numbers.popleft()
-            print(f"\nWRONG seed={seed} problem={number}: the process ended with {process.exitcode} (--only {number})", flush=True)
+            print(f"\nWRONG seed={seed} problem={number}: the process ended with {process.exitcode}; its last problem was\n"
+                  f"# ---\nimport torch, anesi\n{source}# ---", flush=True)  # fmt: skip
             counts.update({("crashed", "", "", "asked"): 1, ("crashed", "", "", "wrong"): 1})
         process.join()
     print(f"seed {seed}: {time.monotonic() - started:.0f} s", flush=True)
@@ -273,7 +279,7 @@ def summary(counts):
     keys = sorted({key[:3] for key in counts})
     print(f"\n{'method':34} {'query':18} {'label':40} {'asked':>9} {'wrong':>7}")
     for key in keys:
-        asked, wrong = counts[*key, "asked"], counts[*key, "wrong"]
+        asked, wrong = counts[key + ("asked",)], counts[key + ("wrong",)]
         if wrong or len(keys) < 60:
             print(f"{key[0]:34} {key[1]:18} {key[2]:40} {asked:9,} {wrong:7,}")
     asked = sum(value for key, value in counts.items() if key[3] == "asked")
@@ -289,6 +295,7 @@ def main():
     parser.add_argument("--only", type=int, help="ask this problem alone")
     parser.add_argument("--seeds", type=int, help="ask the problems of so many seeds after this one")
     told = parser.parse_args()
+    torch.set_num_threads(1)  # problems are small, and threads do not outlive a fork
     seeds = [told.seed] if told.seeds is None else range(told.seed + 1, told.seed + 1 + told.seeds)
     print(f"seed {told.seed} (ANESI_SEED), {told.problems} problems", flush=True)
     wrong = 0
