@@ -264,7 +264,8 @@ class Questions:
         self.tally.asked("loss", "impossible " + labels[first].kind)
         found = self.attempt("loss", None, keywords)
         if not isinstance(found, ValueError):
-            self.wrong("loss", "impossible " + labels[first].kind, "loss", keywords, first, len(labels), found, "ValueError")
+            text = f"ValueError, for row {first} is impossible"
+            self.wrong("loss", "impossible " + labels[first].kind, "loss", keywords, None, None, found, text)
 
     def ask_loss(self, batch, labels, right, possible):
         """The loss of possible labels, and its gradient."""
@@ -408,11 +409,17 @@ class Questions:
         found = self.attempt("explain", batch, keywords)
         if self.failed(query, "output", "explain", keywords, found, "worlds"):
             return
-        if not self.problem.exact:
+        if not self.problem.exact and self.problem.promises != "pruned":
             return
         tolerance = self.tolerance(batch)
         for place, (row, output) in enumerate(zip(batch.rows, outputs)):
             self.tally.asked(query, "output")
+            if not self.problem.exact:
+                giving = {tuple(world) for world in row.worlds[row.giving(output)].tolist()}
+                shown = [(tuple(world), float(share)) for world, share in zip(found.worlds[place].tolist(), found.probability[place])]
+                if not all(world in giving for world, share in shown if share > 0):
+                    self.wrong(query, "output", "explain", keywords, place, len(outputs), shown, "worlds that give the output")
+                continue
             worlds, shares = found.worlds[place].tolist(), found.probability[place].tolist()
             right = row.explanations(output)
             complaint = complaint_of_ranking(
@@ -432,6 +439,8 @@ class Questions:
             ranked = row.predictions()
             if self.problem.asked is None and len(ranked) > 1 and ranked[1][1] > ranked[0][1] - 1e-3:
                 continue  # either will do
+            if self.problem.asked is None and "explain predicted" in self.problem.may_refuse:
+                continue  # it cannot choose, and may explain another output
             self.tally.asked("explain predicted", "")
             right = row.explanations(self.problem.asked or ranked[0][0])
             worlds, shares = [tuple(world) for world in found.worlds[place].tolist()], found.probability[place].tolist()
