@@ -154,13 +154,13 @@ def as_text(value):
     return repr(value)
 
 
-def row_of(value, row, count):
-    """The part of an argument that is about one row."""
+def rows_of(value, kept, count):
+    """The part of an argument that is about some of the rows."""
     if isinstance(value, torch.Tensor):
-        return value.detach()[row : row + 1]
+        return value[kept]
     if isinstance(value, list) and value and isinstance(value[0], torch.Tensor):
-        return [part.detach()[row : row + 1] for part in value]
-    return value[row : row + 1] if isinstance(value, list) and len(value) == count else value
+        return [part[kept] for part in value]
+    return [value[row] for row in kept] if isinstance(value, list) and len(value) == count else value
 
 
 class Questions:
@@ -177,7 +177,7 @@ class Questions:
 
     # The parts of a comparison.
 
-    def attempt(self, name, batch, keywords):
+    def attempt(self, name, keywords):
         """The answer, or the exception."""
         try:
             return getattr(self.know, name)(**keywords)
@@ -185,20 +185,20 @@ class Questions:
             return error
 
     def wrong(self, query, kind, name, keywords, row, count, found, right):
-        told = {key: value if row is None else row_of(value, row, count) for key, value in keywords.items()}
+        told = {key: value if row is None else rows_of(value, [row], count) for key, value in keywords.items()}
         text = f"know.{name}({', '.join(f'{key}={as_text(value)}' for key, value in told.items())})"
         if isinstance(found, Exception):
             found = f"{type(found).__name__}: {found}"
         self.tally.wrong(query, kind, text, found, right)
 
-    def failed(self, query, kind, name, keywords, answer, right, rows=None):
+    def failed(self, query, kind, name, keywords, answer, right):
         """Whether the answer is an exception, which is wrong then."""
         self.tally.asked(query, kind)
         if not isinstance(answer, Exception):
             return False
         if query in self.problem.may_refuse and isinstance(answer, ValueError):
             return True
-        self.wrong(query, kind, name, keywords, rows, None, answer, right)
+        self.wrong(query, kind, name, keywords, None, None, answer, right)
         return True
 
     def labelled(self, batch, labels):
@@ -222,16 +222,7 @@ class Questions:
 
     def without(self, batch, keywords, kept):
         """The arguments of some of the rows."""
-        count = len(batch.rows)
-
-        def some(value):
-            if isinstance(value, torch.Tensor):
-                return value[kept]
-            if isinstance(value, list) and value and isinstance(value[0], torch.Tensor):
-                return [part[kept] for part in value]
-            return [value[row] for row in kept] if isinstance(value, list) and len(value) == count else value
-
-        return {name: some(value) for name, value in keywords.items()}
+        return {name: rows_of(value, kept, len(batch.rows)) for name, value in keywords.items()}
 
     def tolerance(self, batch):
         return TOLERANCE[batch.dtype if self.problem.exact else torch.float32]  # a q that learns computes in 32 bits
@@ -246,7 +237,7 @@ class Questions:
         right = [row.log_prob(label) for row, label in zip(batch.rows, labels)]
         keywords = self.labelled(batch, labels)
         tolerance = self.tolerance(batch)
-        found = self.attempt("log_prob", batch, keywords)
+        found = self.attempt("log_prob", keywords)
         if self.failed("log_prob", family, "log_prob", keywords, found, right):
             return
         for row, (label, value) in enumerate(zip(labels, right)):
@@ -262,7 +253,7 @@ class Questions:
     def ask_impossible_loss(self, keywords, labels, right):
         first = next(row for row, value in enumerate(right) if value == -math.inf)
         self.tally.asked("loss", "impossible " + labels[first].kind)
-        found = self.attempt("loss", None, keywords)
+        found = self.attempt("loss", keywords)
         if not isinstance(found, ValueError):
             text = f"ValueError, for row {first} is impossible"
             self.wrong("loss", "impossible " + labels[first].kind, "loss", keywords, None, None, found, text)
@@ -275,7 +266,7 @@ class Questions:
         keywords = {**self.labelled(batch, labels), **{name: with_leaf[name] for name in batch.keywords}}
         keywords = self.without(batch, keywords, possible)
         value = -sum(right[row] for row in possible) / len(possible)
-        loss = self.attempt("loss", batch, keywords)
+        loss = self.attempt("loss", keywords)
         if self.failed("loss", kind, "loss", keywords, loss, value):
             return
         if not same(loss.item(), value, self.tolerance(batch)):
@@ -356,7 +347,7 @@ class Questions:
         if len(possible) < len(outputs) and problem.exact:
             for name in ("marginals", "sample"):
                 self.tally.asked(name, "impossible output")
-                found = self.attempt(name, batch, keywords)
+                found = self.attempt(name, keywords)
                 if not isinstance(found, ValueError):
                     bad = next(row for row in range(len(outputs)) if row not in possible)
                     self.wrong(name, "impossible output", name, keywords, bad, len(outputs), found, "ValueError")
@@ -378,7 +369,7 @@ class Questions:
 
     def ask_most_probable(self, batch, outputs, keywords, kind="output"):
         right = [row.most_probable(output) for row, output in zip(batch.rows, outputs)]
-        found = self.attempt("most_probable", batch, keywords)
+        found = self.attempt("most_probable", keywords)
         if self.failed("most_probable", kind, "most_probable", keywords, found, right):
             return
         for place, (row, output, value) in enumerate(zip(batch.rows, outputs, right)):
@@ -406,7 +397,7 @@ class Questions:
     def ask_explain(self, batch, outputs, keywords):
         top = keywords["top"]
         query = "explain all" if top == 1000 else "explain"
-        found = self.attempt("explain", batch, keywords)
+        found = self.attempt("explain", keywords)
         if self.failed(query, "output", "explain", keywords, found, "worlds"):
             return
         if not self.problem.exact and self.problem.promises != "pruned":
@@ -432,7 +423,7 @@ class Questions:
     def ask_explain_predicted(self, batch):
         """Where no outputs are named, worlds stand behind the most likely output, or behind the one that is asked for."""
         keywords = {**batch.keywords, "top": 1000}
-        found = self.attempt("explain", batch, keywords)
+        found = self.attempt("explain", keywords)
         if self.failed("explain predicted", "", "explain", keywords, found, "worlds"):
             return
         for place, row in enumerate(batch.rows):
@@ -451,7 +442,7 @@ class Questions:
                 self.wrong("explain predicted", "", "explain", keywords, place, len(batch.rows), told, right[:4])
 
     def ask_marginals(self, batch, rows, outputs, keywords):
-        found = self.attempt("marginals", batch, keywords)
+        found = self.attempt("marginals", keywords)
         if self.failed("marginals", "output", "marginals", keywords, found, "marginals"):
             return
         for place, (row, output) in enumerate(zip(rows, outputs)):
@@ -470,7 +461,7 @@ class Questions:
 
     def ask_sample(self, rows, outputs, keywords, count):
         keywords = {**keywords, "count": count, "seed": self.draw.randrange(1 << 30)}
-        found = self.attempt("sample", None, keywords)
+        found = self.attempt("sample", keywords)
         if self.failed("sample", "output", "sample", keywords, found, "worlds"):
             return
         for place, (row, output) in enumerate(zip(rows, outputs)):
@@ -495,7 +486,7 @@ class Questions:
         every = math.prod(self.problem.outputs)
         if every <= 300:
             self.ask_ranked(batch, {**batch.keywords, "top": every + 1})
-        found = self.attempt("predict", batch, batch.keywords)
+        found = self.attempt("predict", batch.keywords)
         if self.failed("predict", "", "predict", batch.keywords, found, "the most likely output"):
             return
         for place, row in enumerate(batch.rows):
@@ -521,7 +512,7 @@ class Questions:
                 self.wrong("predict", "", "predict", batch.keywords, place, len(batch.rows), complaint, [(y, math.exp(p)) for y, p in right[:4]])
 
     def ask_ranked(self, batch, keywords):
-        found = self.attempt("predict", batch, keywords)
+        found = self.attempt("predict", keywords)
         if self.failed("predict all", "", "predict", keywords, found, "all outputs") or not self.problem.exact:
             return
         if "predict all" in self.problem.may_refuse and found.outputs.shape[1] == 0:
@@ -543,7 +534,7 @@ class Questions:
         total = np.zeros(len(batch.rows))
         for output in every:
             keywords = {**batch.keywords, "outputs": torch.tensor([output] * len(batch.rows))}
-            found = self.attempt("log_prob", batch, keywords)
+            found = self.attempt("log_prob", keywords)
             if self.failed("log_prob", "every output", "log_prob", keywords, found, "log-probabilities"):
                 return
             total += found.detach().double().exp().numpy()
@@ -575,13 +566,13 @@ class Questions:
             if name in problem.may_refuse:
                 continue
             keywords = {**batch.keywords, **({} if name == "predict" else {"outputs": none})}
-            found = self.attempt(name, batch, keywords)
+            found = self.attempt(name, keywords)
             if not self.failed(name, "no rows", name, keywords, found, "an answer of no rows") and not is_right(found):
                 shapes = [tuple(part.shape) for part in ([found] if isinstance(found, torch.Tensor) else found)]
                 self.wrong(name, "no rows", name, keywords, None, 0, f"shapes {shapes}", "an answer of no rows")
         self.tally.asked("loss", "no rows")
         keywords = {**batch.keywords, "outputs": none}
-        found = self.attempt("loss", batch, keywords)
+        found = self.attempt("loss", keywords)
         if not isinstance(found, ValueError):
             self.wrong("loss", "no rows", "loss", keywords, None, 0, found, "ValueError")
 
@@ -637,7 +628,7 @@ class MarkovQuestions(Questions):
         partition = [row.log_prob(Label((1,))) for row in rows]
 
         def compare(query, name, keywords, right, tolerance, of=lambda found: found):
-            found = self.attempt(name, batch, keywords)
+            found = self.attempt(name, keywords)
             if self.failed(query, "", name, keywords, found, right):
                 return
             for place, value in enumerate(right):
@@ -661,7 +652,7 @@ class MarkovQuestions(Questions):
 
     def compare_samples(self, batch):
         keywords = {"logits": batch.values["logits"], "count": DRAWS, "seed": self.draw.randrange(1 << 30)}
-        found = self.attempt("sample", batch, keywords)
+        found = self.attempt("sample", keywords)
         if self.failed("sample", "", "sample", keywords, found, "worlds"):
             return
         for place, row in enumerate(batch.rows):
@@ -674,7 +665,7 @@ class MarkovQuestions(Questions):
         keywords, count = {"logits": logits, "worlds": worlds}, len(batch.rows)
         impossible = -math.inf in right
         self.know.zero_grad()
-        loss = self.attempt("loss", batch, keywords)
+        loss = self.attempt("loss", keywords)
         if impossible:
             self.tally.asked("loss", "impossible world")
             if not isinstance(loss, ValueError):
