@@ -177,19 +177,20 @@ Ranked ExactInference::rank_worlds(const torch::Tensor& logs, const torch::Tenso
     asked_outputs.push_back(outputs[row]);
   }
   ask();
-  auto worlds = torch::full({batch, top, variables}, kUnset, torch::kInt64);
-  auto log_probs = torch::full({batch, top}, kLogOfZero, torch::kFloat64);
-  std::int64_t found = 0;
-  for (; found < top; ++found) {
+  std::vector<torch::Tensor> ranked_worlds{torch::empty({batch, 0, variables}, torch::kInt64)};
+  std::vector<torch::Tensor> ranked_log_probs{torch::empty({batch, 0}, torch::kFloat64)};
+  for (std::int64_t found = 0; found < top; ++found) {
     bool any = false;
+    const auto worlds = torch::full({batch, variables}, kUnset, torch::kInt64);
+    const auto log_probs = torch::full({batch}, kLogOfZero, torch::kFloat64);
     for (std::int64_t row = 0; row < batch; ++row) {
       auto& parts = open[as_size(row)];
       if (parts.empty()) continue;
       any = true;
       const auto best = parts.top();
       parts.pop();
-      worlds[row][found].copy_(best.world);
-      log_probs[row][found] = best.log_prob;
+      worlds[row].copy_(best.world);
+      log_probs[row] = best.log_prob;
       if (found + 1 == top) continue;
       auto decided = best.logs.clone();
       for (auto variable = best.first; variable < variables; ++variable) {
@@ -207,9 +208,11 @@ Ranked ExactInference::rank_worlds(const torch::Tensor& logs, const torch::Tenso
       }
     }
     if (!any) break;
+    ranked_worlds.push_back(worlds.unsqueeze(1));
+    ranked_log_probs.push_back(log_probs.unsqueeze(1));
     ask();
   }
-  return {worlds.slice(1, 0, found), log_probs.slice(1, 0, found)};
+  return {torch::cat(ranked_worlds, 1), torch::cat(ranked_log_probs, 1)};
 }
 
 Ranked ExactInference::explain(const LogBeliefs& beliefs, const torch::Tensor& outputs, std::int64_t top) const {

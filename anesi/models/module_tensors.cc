@@ -17,7 +17,7 @@ namespace {
 
 Error another_configuration(const std::string& origin, const std::string& name) {
   return Error(
-      fmt::format("{}: {} is missing or has another shape or type; it belongs to another configuration", origin, name));
+      fmt::format("{}: {} is missing or has another shape; it belongs to another configuration", origin, name));
 }
 
 }  // namespace

@@ -119,14 +119,13 @@ torch::Tensor generator_of(const NamedTensors& state, const at::Generator& like)
   return saved;
 }
 
-// Throws UsageError where another kind of facts was found. The tables of an automaton may be others, since it grows.
-void require_like(const NamedTensors& facts, const NamedTensors& own) {
+// Throws UsageError where the state has some of what was found here, and not all. The tables of an automaton may be
+// others, since it grows.
+void require_whole(const NamedTensors& facts, const NamedTensors& own) {
+  if (facts.empty()) return;
   for (const auto& [name, tensor] : own) {
     const bool is_table = name.starts_with("automaton.") && name != "automaton.start";
     if (!is_table && !facts.contains(name)) throw UsageError(fmt::format("state: found.{} is missing", name));
-  }
-  if (own.empty() && !facts.empty()) {
-    throw UsageError(fmt::format("state: it has found.{}, and nothing was found here", facts.begin()->first));
   }
 }
 
@@ -177,15 +176,16 @@ void Core::load_state(const NamedTensors& state) {
   const auto grown = count_of(state, "grown"), watching = count_of(state, "watching");
   const auto steps = options_->q.every > 1 ? count_of(state, "steps") : 0;
   const auto facts = copied(with_prefix(state, "found.")), own = found_facts_of(problem());
-  require_like(facts, own);
+  require_whole(facts, own);
   const bool takes_facts = choice_.architecture == kExactArchitecture && !facts.empty();
   const auto problem = takes_facts ? with_found_facts(knowledge_.problem, facts, reason) : knowledge_.problem;
-  if (!takes_facts && std::ranges::any_of(own, [&](const auto& entry) {
-        const auto found = facts.find(entry.first);
-        return found == facts.end() || found->second.scalar_type() != entry.second.scalar_type() ||
-               !torch::equal(found->second, entry.second);
-      })) {
-    throw UsageError("state: q reads the world in another order than this one");
+  const auto is_here = [&](const auto& entry) {
+    const auto here = own.find(entry.first);
+    return here != own.end() && here->second.scalar_type() == entry.second.scalar_type() &&
+           torch::equal(here->second, entry.second);
+  };
+  if (choice_.architecture != kExactArchitecture && (facts.size() != own.size() || !std::ranges::all_of(facts, is_here))) {
+    throw UsageError("state: what was found of the function is not what was found here");
   }
   if (watching > kMostWatched || (watching > 0 && problem->facts().find<Automaton>() == nullptr)) {
     throw UsageError(fmt::format("state: watching is {}, and there is no memory to watch on so many worlds", watching));
