@@ -30,9 +30,6 @@ Circuit compiled_with(const Cnf& cnf, double seconds) {
   return Circuit::compile(cnf.variables(), cnf.clauses(), seconds);
 }
 
-// A belief of zero is taken as nearly zero beside Z while derivatives are computed, so that it has one too.
-constexpr double kLogOfNearlyZero = -400;
-
 }  // namespace
 
 SoftCircuit::SoftCircuit(const Cnf& hard, const std::vector<SoftClause>& soft, double seconds)
@@ -48,25 +45,26 @@ void SoftCircuit::for_each_value(Visit visit) const {
   }
 }
 
-SoftCircuit::Asked SoftCircuit::asked(const torch::Tensor& beliefs, const torch::Tensor& weights) const {
-  TORCH_CHECK(beliefs.dim() == 3 && beliefs.size(1) == static_cast<std::int64_t>(encoding_.worlds.size()),
+SoftCircuit::Asked SoftCircuit::asked(const LogBeliefs& beliefs, const torch::Tensor& weights) const {
+  const auto& logs = beliefs.logs;
+  TORCH_CHECK(logs.dim() == 3 && logs.size(1) == static_cast<std::int64_t>(encoding_.worlds.size()),
               "soft circuit: beliefs of another number of variables");
   TORCH_CHECK(weights.size(-1) == clauses(), "soft circuit: ", weights.size(-1), " weights for ", clauses(),
               " soft clauses");
   const auto in_double = [](const torch::Tensor& values) { return values.to(torch::kCPU, torch::kFloat64); };
-  return {in_double(beliefs).contiguous(), in_double(weights).expand({beliefs.size(0), clauses()}).contiguous()};
+  return {in_double(logs).contiguous(), in_double(weights).expand({logs.size(0), clauses()}).contiguous()};
 }
 
 template <typename Visit>
 void SoftCircuit::for_each_row(const Asked& asked, Visit visit) const {
-  const auto variables = asked.beliefs.size(1), width = asked.beliefs.size(2);
-  const auto* const beliefs = asked.beliefs.const_data_ptr<double>();
+  const auto variables = asked.logs.size(1), width = asked.logs.size(2);
+  const auto* const believed = asked.logs.const_data_ptr<double>();
   const auto* const weights = asked.weights.const_data_ptr<double>();
-  parallel_for(asked.beliefs.size(0), 1, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(asked.logs.size(0), 1, [&](std::int64_t begin, std::int64_t end) {
     for (auto row = begin; row < end; ++row) {
       Circuit::Weights logs(circuit_.places(), 0.0);
       for_each_value([&](std::int64_t variable, std::int64_t value, std::size_t place) {
-        logs[place] = std::log(beliefs[(row * variables + variable) * width + value]);
+        logs[place] = believed[(row * variables + variable) * width + value];
       });
       for (std::size_t clause = 0; clause < soft_.size(); ++clause) {
         logs[circuit_.place_of(soft_[clause])] = weights[as_size(row * clauses()) + clause];
@@ -77,23 +75,18 @@ void SoftCircuit::for_each_row(const Asked& asked, Visit visit) const {
 }
 
 torch::Tensor SoftCircuit::measure(const Asked& asked, torch::Tensor by_beliefs, torch::Tensor by_weights) const {
-  auto result = torch::empty({asked.beliefs.size(0)}, torch::kFloat64);
-  const auto variables = asked.beliefs.size(1), width = asked.beliefs.size(2);
+  auto result = torch::empty({asked.logs.size(0)}, torch::kFloat64);
+  const auto variables = asked.logs.size(1), width = asked.logs.size(2);
   for_each_row(asked, [&](std::int64_t row, Circuit::Weights& logs) {
     const auto total = circuit_.log_count(logs);
     result.mutable_data_ptr<double>()[row] = total;
     if (std::isinf(total) || !(by_beliefs.defined() || by_weights.defined())) return;
-    if (by_beliefs.defined()) {
-      const auto least = std::min(0.0, total) + kLogOfNearlyZero;
-      for_each_value(
-          [&](std::int64_t, std::int64_t, std::size_t place) { logs[place] = std::max(logs[place], least); });
-    }
     Circuit::Weights derivative;
     circuit_.log_count(logs, derivative);
     if (by_beliefs.defined()) {
       auto* const out = by_beliefs.mutable_data_ptr<double>() + row * variables * width;
       for_each_value([&](std::int64_t variable, std::int64_t value, std::size_t place) {
-        out[variable * width + value] = std::exp(std::log(derivative[place]) - logs[place]);
+        out[variable * width + value] = derivative[place];
       });
     }
     if (!by_weights.defined()) return;
@@ -130,30 +123,47 @@ class SoftCircuit::LogPartition : public torch::autograd::Function<LogPartition>
   }
 };
 
-torch::Tensor SoftCircuit::log_partition(const torch::Tensor& beliefs, const torch::Tensor& weights) const {
+torch::Tensor SoftCircuit::log_partition(const LogBeliefs& beliefs, const torch::Tensor& weights) const {
   const bool differentiable = torch::GradMode::is_enabled();
-  const auto [all_beliefs, all_weights] = asked(beliefs, weights);
-  return LogPartition::apply(all_beliefs, all_weights, this, differentiable && all_beliefs.requires_grad(),
-                             differentiable && all_weights.requires_grad())
-      .to(beliefs.device());
+  const auto [all_logs, all_weights] = asked(beliefs, weights);
+  return LogPartition::apply(all_logs, all_weights, this, differentiable && all_logs.requires_grad(),
+                             differentiable && all_weights.requires_grad());
 }
 
+torch::Tensor SoftCircuit::log_partition(const torch::Tensor& beliefs, const torch::Tensor& weights) const {
+  return through_logs(beliefs, space_of(encoding_.worlds),
+                      [&](const LogBeliefs& logs) { return log_partition(logs, weights); });
+}
 torch::Tensor SoftCircuit::expected(const torch::Tensor& beliefs, const torch::Tensor& weights) const {
-  const auto question = asked(beliefs.detach(), weights.detach());
+  return expected(LogBeliefs::of(beliefs), weights);
+}
+torch::Tensor SoftCircuit::marginals(const torch::Tensor& beliefs, const torch::Tensor& weights) const {
+  return marginals(LogBeliefs::of(beliefs), weights);
+}
+MostProbable SoftCircuit::most_probable(const torch::Tensor& beliefs, const torch::Tensor& weights) const {
+  return most_probable(LogBeliefs::of(beliefs), weights);
+}
+torch::Tensor SoftCircuit::sample(const torch::Tensor& beliefs, const torch::Tensor& weights,
+                                  at::Generator generator) const {
+  return sample(LogBeliefs::of(beliefs), weights, std::move(generator));
+}
+
+torch::Tensor SoftCircuit::expected(const LogBeliefs& beliefs, const torch::Tensor& weights) const {
+  const auto question = asked(LogBeliefs(beliefs.logs.detach()), weights.detach());
   auto expected = torch::zeros_like(question.weights);
   measure(question, {}, expected);
   return expected;
 }
 
-torch::Tensor SoftCircuit::marginals(const torch::Tensor& beliefs, const torch::Tensor& weights) const {
-  const auto question = asked(beliefs.detach(), weights.detach());
-  auto slopes = torch::zeros_like(question.beliefs);
+torch::Tensor SoftCircuit::marginals(const LogBeliefs& beliefs, const torch::Tensor& weights) const {
+  const auto question = asked(LogBeliefs(beliefs.logs.detach()), weights.detach());
+  auto slopes = torch::zeros_like(question.logs);
   measure(question, slopes, {});
-  return slopes * question.beliefs;
+  return slopes;
 }
 
 torch::Tensor SoftCircuit::covariance(const torch::Tensor& beliefs, const torch::Tensor& weights) const {
-  const auto question = asked(beliefs.detach(), weights.detach());
+  const auto question = asked(LogBeliefs::of(beliefs), weights.detach());
   auto both = torch::zeros({beliefs.size(0), clauses(), clauses()}, torch::kFloat64);  // how likely two of them hold
   auto each = torch::zeros_like(question.weights);
   for_each_row(question, [&](std::int64_t row, Circuit::Weights& logs) {
@@ -177,10 +187,10 @@ torch::Tensor SoftCircuit::covariance(const torch::Tensor& beliefs, const torch:
   return both - each.unsqueeze(2) * each.unsqueeze(1);
 }
 
-MostProbable SoftCircuit::most_probable(const torch::Tensor& beliefs, const torch::Tensor& weights) const {
-  const auto question = asked(beliefs.detach(), weights.detach());
-  auto worlds = torch::zeros({beliefs.size(0), beliefs.size(1)}, torch::kInt64);
-  auto log_probs = torch::empty({beliefs.size(0)}, torch::kFloat64);
+MostProbable SoftCircuit::most_probable(const LogBeliefs& beliefs, const torch::Tensor& weights) const {
+  const auto question = asked(LogBeliefs(beliefs.logs.detach()), weights.detach());
+  auto worlds = torch::zeros({beliefs.size(), beliefs.logs.size(1)}, torch::kInt64);
+  auto log_probs = torch::empty({beliefs.size()}, torch::kFloat64);
   for_each_row(question, [&](std::int64_t row, const Circuit::Weights& logs) {
     std::vector<bool> model;
     const auto best = circuit_.best_model(logs, model);
@@ -190,12 +200,12 @@ MostProbable SoftCircuit::most_probable(const torch::Tensor& beliefs, const torc
   return {worlds, log_probs};
 }
 
-torch::Tensor SoftCircuit::sample(const torch::Tensor& beliefs, const torch::Tensor& weights,
+torch::Tensor SoftCircuit::sample(const LogBeliefs& beliefs, const torch::Tensor& weights,
                                   at::Generator generator) const {
-  const auto question = asked(beliefs.detach(), weights.detach());
-  auto worlds = torch::zeros({beliefs.size(0), beliefs.size(1)}, torch::kInt64);
+  const auto question = asked(LogBeliefs(beliefs.logs.detach()), weights.detach());
+  auto worlds = torch::zeros({beliefs.size(), beliefs.logs.size(1)}, torch::kInt64);
   // A generator of its own for each row, so that draws do not depend on which thread comes first.
-  const auto seeds = torch::randint(std::int64_t{1} << 62, {beliefs.size(0)}, std::move(generator), torch::kInt64);
+  const auto seeds = torch::randint(std::int64_t{1} << 62, {beliefs.size()}, std::move(generator), torch::kInt64);
   for_each_row(question, [&](std::int64_t row, const Circuit::Weights& logs) {
     std::mt19937_64 engine(static_cast<std::uint64_t>(seeds.const_data_ptr<std::int64_t>()[row]));
     std::uniform_real_distribution<double> uniform(0, 1);

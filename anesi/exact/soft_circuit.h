@@ -6,7 +6,8 @@
 // that is true exactly where the clause holds; the weight stands on that variable. Constant; several threads may ask at
 // once.
 //
-// In all methods beliefs are [rows, worlds, domain], and weights [clauses] or [rows, clauses].
+// In all methods beliefs are logarithms (LogBeliefs) or probabilities, [rows, worlds, domain], and weights [clauses] or
+// [rows, clauses].
 #pragma once
 
 #include <vector>
@@ -27,25 +28,30 @@ class SoftCircuit {
   std::int64_t clauses() const { return static_cast<std::int64_t>(soft_.size()); }
 
   // log Z(P), double [rows]; -inf where no world is possible. Differentiable in the beliefs and in the weights.
+  torch::Tensor log_partition(const LogBeliefs& beliefs, const torch::Tensor& weights) const;
   torch::Tensor log_partition(const torch::Tensor& beliefs, const torch::Tensor& weights) const;
   // How likely each soft clause holds, double [rows, clauses]: the derivative of log Z by the weights.
+  torch::Tensor expected(const LogBeliefs& beliefs, const torch::Tensor& weights) const;
   torch::Tensor expected(const torch::Tensor& beliefs, const torch::Tensor& weights) const;
   // Of which clauses hold, double [rows, clauses, clauses]: the second derivative. A pass for each clause and row.
   torch::Tensor covariance(const torch::Tensor& beliefs, const torch::Tensor& weights) const;
   // p(w_i = v), double [rows, worlds, domain].
+  torch::Tensor marginals(const LogBeliefs& beliefs, const torch::Tensor& weights) const;
   torch::Tensor marginals(const torch::Tensor& beliefs, const torch::Tensor& weights) const;
   // The most probable world and log p(w|P).
+  MostProbable most_probable(const LogBeliefs& beliefs, const torch::Tensor& weights) const;
   MostProbable most_probable(const torch::Tensor& beliefs, const torch::Tensor& weights) const;
   // A world of each row, int64 [rows, worlds]. Throws Error where none is possible.
+  torch::Tensor sample(const LogBeliefs& beliefs, const torch::Tensor& weights, at::Generator generator) const;
   torch::Tensor sample(const torch::Tensor& beliefs, const torch::Tensor& weights, at::Generator generator) const;
 
  private:
   class LogPartition;
-  // Beliefs and weights as the circuit takes them, in 64 bits and of as many rows.
+  // Logarithms of beliefs, and weights, as the circuit takes them: in 64 bits and of as many rows.
   struct Asked {
-    torch::Tensor beliefs, weights;
+    torch::Tensor logs, weights;
   };
-  Asked asked(const torch::Tensor& beliefs, const torch::Tensor& weights) const;
+  Asked asked(const LogBeliefs& beliefs, const torch::Tensor& weights) const;
   // Calls visit(row, log weights of all literals), from several threads at once.
   template <typename Visit>
   void for_each_row(const Asked& asked, Visit visit) const;

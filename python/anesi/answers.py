@@ -23,6 +23,8 @@ class Prediction(NamedTuple):
 def ranked(found: Iterable[torch.Tensor], top: int | None) -> Prediction:
     """A prediction whose outputs stand in order; of the first alone where ``top`` is None."""
     outputs, probability, world, symbolic = found
+    if outputs.shape[1] == 0:
+        raise ValueError("predict: exact inference by a circuit for each output tells how likely an output is, and chooses none")
     if top is None:
         outputs, probability = outputs[:, 0], probability[:, 0]
     return Prediction(outputs, probability, world, symbolic)

@@ -100,19 +100,19 @@ class Knowledge(torch.nn.Module):
         what :meth:`learn` added.
         """
         chosen = by or ("circuit" if self.exact else "q")
-        beliefs = self._beliefs(logits)
+        logs = self._log_beliefs(logits)
         if chosen == "circuit":
-            return self._as_asked(self._core.log_partition(beliefs, self.weights), logits)
+            return self._as_asked(self._core.log_partition(logs, self.weights), logits)
         if chosen == "q":
-            return self._as_asked(self._core.predicted(beliefs, self.weights), logits)
+            return self._as_asked(self._core.predicted(logs.exp(), self.weights), logits)
         raise ValueError(f"by: circuit or q is expected, not {by}; estimate() draws samples")
 
     def log_prob(self, logits: torch.Tensor | None, worlds: torch.Tensor, *, by: str | None = None) -> torch.Tensor:
         """log p(w|P) of worlds, ``[batch]``; -inf where they break a hard clause."""
-        beliefs = self._beliefs(logits)
+        logs = self._log_beliefs(logits)
         holds, keeps = self._core.holds(worlds), self._core.keeps(worlds)
         rows = worlds.to("cpu", torch.int64).reshape(len(keeps), -1)
-        chosen = beliefs.log().expand(len(rows), -1, -1).gather(2, rows.unsqueeze(2)).squeeze(2).sum(1)
+        chosen = logs.expand(len(rows), -1, -1).gather(2, rows.unsqueeze(2)).squeeze(2).sum(1)
         log_prob = chosen + holds @ self.weights.to("cpu", torch.float64) - self.log_partition(logits, by=by).to(chosen)
         return self._as_asked(log_prob.masked_fill(~keeps, -torch.inf), logits)
 
@@ -130,27 +130,27 @@ class Knowledge(torch.nn.Module):
 
     def holds_with(self, logits: torch.Tensor | None = None) -> torch.Tensor:
         """How likely each soft clause holds, ``[batch, clauses]``."""
-        return self._core.expected(self._beliefs(logits).detach(), self.weights.detach())
+        return self._core.expected(self._log_beliefs(logits).detach(), self.weights.detach())
 
     def marginals(self, logits: torch.Tensor | None = None) -> torch.Tensor:
         """How likely each value of each variable is, ``[batch, variables, values]``."""
-        return self._core.marginals(self._beliefs(logits).detach(), self.weights.detach())
+        return self._core.marginals(self._log_beliefs(logits).detach(), self.weights.detach())
 
     def most_probable(self, logits: torch.Tensor | None = None) -> MostProbable:
         """The most probable world of each row, and log p(w|P)."""
-        return MostProbable(*self._core.most_probable(self._beliefs(logits).detach(), self.weights.detach()))
+        return MostProbable(*self._core.most_probable(self._log_beliefs(logits).detach(), self.weights.detach()))
 
     def sample(self, logits: torch.Tensor | None = None, *, count: int = 1, seed: int | None = None) -> torch.Tensor:
         """Worlds, int64 ``[batch, count, variables]``: others in each call, but for a seed."""
-        beliefs, count = self._beliefs(logits).detach(), _arguments.count(count, "count")
+        logs, count = self._log_beliefs(logits).detach(), _arguments.count(count, "count")
         chosen = _arguments.seed_or_fresh(seed)
-        drawn = self._core.sample(beliefs.repeat_interleave(count, 0), self.weights.detach(), chosen)
-        return drawn.view(len(beliefs), count, -1)
+        drawn = self._core.sample(logs.repeat_interleave(count, 0), self.weights.detach(), chosen)
+        return drawn.view(len(logs), count, -1)
 
     def estimate(self, logits: torch.Tensor | None = None, *, samples: int = 10000, seed: int | None = None) -> Estimate:
         """log Z(P) by importance sampling: from worlds that q draws, which all keep the hard clauses."""
         samples, chosen = _arguments.count(samples, "samples"), _arguments.seed_or_fresh(seed)
-        return Estimate(*self._core.estimate(self._beliefs(logits).detach(), self.weights.detach(), samples, chosen))
+        return Estimate(*self._core.estimate(self._log_beliefs(logits).exp().detach(), self.weights.detach(), samples, chosen))
 
     # Learning.
 
@@ -179,23 +179,23 @@ class Knowledge(torch.nn.Module):
             deviation: standard deviation of a normal prior of the weights; 0: no prior.
             tied: clauses that weighed the same in the formula keep one weight in common.
         """
-        beliefs = None if logits is None else self._beliefs(logits).detach()
+        beliefs = None if logits is None else self._log_beliefs(logits).exp().detach()
         found = self._core.fit(worlds, beliefs, by, samples, float(deviation), tied, _arguments.seed(seed))
         with torch.no_grad():
             self.weights.copy_(found["weights"])
         return Fit(found["weights"], found["errors"], found["log_likelihood"], found["converged"])
 
-    def _beliefs(self, logits: torch.Tensor | None) -> torch.Tensor:
-        """In 64 bits on the CPU, ``[batch, variables, values]``."""
+    def _log_beliefs(self, logits: torch.Tensor | None) -> torch.Tensor:
+        """Logarithms of beliefs, in 64 bits on the CPU, ``[batch, variables, values]``."""
         sizes = torch.tensor(self.worlds)
         values = torch.zeros(1, len(sizes), int(sizes.max())) if logits is None else logits
         if values.dim() != 3 or tuple(values.shape[1:]) != (len(sizes), int(sizes.max())):
             raise ValueError(f"logits: {tuple(values.shape)}, expected (batch, {len(sizes)}, {int(sizes.max())})")
         outside = torch.arange(int(sizes.max())).unsqueeze(0) >= sizes.unsqueeze(1)
-        beliefs = values.to("cpu", torch.float64).masked_fill(outside, -torch.inf).softmax(2)
-        if not torch.isfinite(beliefs.detach()).all():
+        logs = values.to("cpu", torch.float64).masked_fill(outside, -torch.inf).log_softmax(2)
+        if torch.isnan(logs.detach()).any():
             raise ValueError("logits: some are not finite numbers")
-        return beliefs
+        return logs
 
     def _as_asked(self, answer: torch.Tensor, logits: torch.Tensor | None) -> torch.Tensor:
         return answer if logits is None else answer.to(logits.device, logits.dtype)

@@ -99,8 +99,8 @@ void bind_markov(py::module_& module) {
           ReleasedHere())
       .def(
           "log_partition",
-          [](const Markov& markov, const Tensor& beliefs, const Tensor& weights) {
-            return markov.logic().exact().log_partition(beliefs, weights);
+          [](const Markov& markov, const Tensor& logs, const Tensor& weights) {
+            return markov.logic().exact().log_partition(LogBeliefs(logs), weights);
           },
           ReleasedHere())
       .def(
@@ -120,27 +120,27 @@ void bind_markov(py::module_& module) {
           ReleasedHere())
       .def(
           "expected",
-          [](const Markov& markov, const Tensor& beliefs, const Tensor& weights) {
-            return markov.logic().exact().expected(beliefs, weights);
+          [](const Markov& markov, const Tensor& logs, const Tensor& weights) {
+            return markov.logic().exact().expected(LogBeliefs(logs), weights);
           },
           ReleasedHere())
       .def(
           "marginals",
-          [](const Markov& markov, const Tensor& beliefs, const Tensor& weights) {
-            return markov.logic().exact().marginals(beliefs, weights);
+          [](const Markov& markov, const Tensor& logs, const Tensor& weights) {
+            return markov.logic().exact().marginals(LogBeliefs(logs), weights);
           },
           ReleasedHere())
       .def(
           "most_probable",
-          [](const Markov& markov, const Tensor& beliefs, const Tensor& weights) {
-            const auto found = markov.logic().exact().most_probable(beliefs, weights);
+          [](const Markov& markov, const Tensor& logs, const Tensor& weights) {
+            const auto found = markov.logic().exact().most_probable(LogBeliefs(logs), weights);
             return std::make_pair(found.worlds, found.log_prob);
           },
           ReleasedHere())
       .def(
           "sample",
-          [](const Markov& markov, const Tensor& beliefs, const Tensor& weights, std::uint64_t seed) {
-            return markov.logic().exact().sample(beliefs, weights, seeded(seed));
+          [](const Markov& markov, const Tensor& logs, const Tensor& weights, std::uint64_t seed) {
+            return markov.logic().exact().sample(LogBeliefs(logs), weights, seeded(seed));
           },
           ReleasedHere())
       .def("fit", &fit_markov);
