@@ -175,14 +175,14 @@ class RandomPrograms(unittest.TestCase):
                 for answer, sign in ((1, ""), (0, "\\+ "))
                 for each in ("", "\\+ ")
             )
-            for limit in (20_000, 0):
+            for limit in (3_000, 0):
                 path = program.ours(query + "asked(2) :- read(x0,0), read(x0,1).\n")
                 try:
                     know = anesi.problog.Knowledge(path, "asked(Y)", limit=limit, verbose=False)
                 except ValueError as error:
-                    if limit > 0 and "no neural predicate" not in str(error):
+                    if limit > 0 and not program.counts:
                         raise AssertionError(name) from error
-                    continue  # findall, say, is not known where nothing is ground
+                    continue  # findall is not known where nothing is ground, and may need too many nodes
                 found = 0.0
                 if 1 in know.answers:
                     found = know.log_prob(beliefs=self.beliefs(know, program), outputs=[1]).exp().item()
