@@ -17,7 +17,7 @@
 namespace anesi {
 namespace {
 
-using toys::Dice;
+using toys::Chances;
 using toys::Gradient;
 using toys::Label;
 using toys::LogBelief;
@@ -29,30 +29,30 @@ struct Case {
   std::vector<std::pair<std::string, std::shared_ptr<const ExactInference>>> methods;
 };
 
-Case random_case(Dice& dice) {
+Case random_case(Chances& chances) {
   Case result;
   const auto add = [&](ExactMethod method) {
     const ExactOptions options{.method = method};
     result.methods.emplace_back(name_of(method), make_exact(*result.problem, options));
   };
-  const auto kind = dice.between(0, 3);
+  const auto kind = chances.between(0, 3);
   if (kind == 0) {
     result = {
-        "machine", std::make_shared<toys::RandomMachine>(static_cast<std::uint64_t>(dice.between(0, 1 << 30))), {}};
+        "machine", std::make_shared<toys::RandomMachine>(static_cast<std::uint64_t>(chances.between(0, 1 << 30))), {}};
     add(ExactMethod::kAutomaton);
     add(ExactMethod::kCircuit);
     add(ExactMethod::kConditioned);
   } else if (kind == 1) {
-    result = {"function", toys::random_function(dice), {}};
+    result = {"function", toys::random_function(chances), {}};
     if (result.problem->facts().find<Cnf>() != nullptr) {
       add(ExactMethod::kCircuit);
       add(ExactMethod::kConditioned);
     }
   } else if (kind == 2) {
-    result = {"tables", toys::random_tables(dice, /*apart=*/true), {}};
+    result = {"tables", toys::random_tables(chances, /*apart=*/true), {}};
     result.methods.emplace_back("tables", std::make_shared<TableInference>(*result.problem));
   } else {
-    result = {"constraint", toys::random_constraint(dice), {}};
+    result = {"constraint", toys::random_constraint(chances), {}};
     add(ExactMethod::kCircuit);
     add(ExactMethod::kConditioned);
   }
@@ -240,12 +240,12 @@ TEST(Answers, OfEveryBackEndAreTheOracles) {
   const toys::RandomSeed seed;
   std::map<std::string, int> asked;
   for (std::int64_t index = 0; index < problems(); ++index) {
-    Dice dice(seed + 1'000'003 * static_cast<std::uint64_t>(index));
-    const auto random = random_case(dice);
+    Chances chances(seed + 1'000'003 * static_cast<std::uint64_t>(index));
+    const auto random = random_case(chances);
     const Oracle oracle(*random.problem);
     for (int example = 0; example < 2; ++example) {
-      const auto belief = toys::random_log_belief(dice, random.problem->worlds());
-      const auto label = toys::random_label(dice, oracle, random.problem->outputs());
+      const auto belief = toys::random_log_belief(chances, random.problem->worlds());
+      const auto label = toys::random_label(chances, oracle, random.problem->outputs());
       for (const auto& [method, exact] : random.methods) {
         SCOPED_TRACE(testing::Message() << "problem " << index << ", " << random.name << " by " << method << ": "
                                         << told(belief, label));
@@ -256,7 +256,7 @@ TEST(Answers, OfEveryBackEndAreTheOracles) {
           const Label output{.output = label.output};
           beside.marginals(output);
           beside.most_probable(output);
-          if (example == 0) beside.samples(output, static_cast<std::uint64_t>(dice.between(0, 1 << 30)));
+          if (example == 0) beside.samples(output, static_cast<std::uint64_t>(chances.between(0, 1 << 30)));
         }
         beside.outputs();
         ++asked[random.name + " by " + method];

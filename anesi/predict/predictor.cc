@@ -278,34 +278,36 @@ MostProbable Predictor::find_most_probable_worlds(const torch::Tensor& beliefs, 
   const auto batch = beliefs.size(0), variables = beliefs.size(1);
   MostProbable result{torch::full({batch, variables}, kUnset, torch::kInt64),
                       torch::full({batch}, -INFINITY, torch::kFloat64)};
-  if (batch == 0) return result;
-  if (parts_.model.explanation) {
-    const auto found = anesi::explain(*parts_.model.explanation, {beliefs, outputs, given},
+  const auto told = [&](const torch::Tensor& all, const torch::Tensor& rows) {
+    return all.defined() ? all.index_select(0, rows) : all;
+  };
+  // A network is told whole outputs.
+  const auto whole = (outputs != kUnset).all(1).nonzero().squeeze(1);
+  if (parts_.model.explanation && whole.size(0) > 0) {
+    const auto believed = beliefs.index_select(0, whole), wanted = outputs.index_select(0, whole);
+    const auto found = anesi::explain(*parts_.model.explanation, {believed, wanted, told(given, whole)},
                                       beam > 0 ? beam : options().beam, pruning());
     // q proposes; which of them is the most probable is known, for p(w|y,P) is in proportion to p(w|P).
-    const auto proposed = found.values.size(1);
-    const auto each = [&](const torch::Tensor& rows) {
-      return rows.defined() ? rows.repeat_interleave(proposed, 0) : rows;
-    };
-    const auto flat = found.values.reshape({batch * proposed, -1});
+    const auto rows = whole.size(0), proposed = found.values.size(1);
+    const auto each = whole.repeat_interleave(proposed);
+    const auto flat = found.values.reshape({rows * proposed, -1});
     const auto filled = (flat >= 0).all(1);
     const auto proposals = flat.clamp_min(0);
-    const auto wanted = each(outputs);
-    const auto fits = (problem().apply(proposals, each(given)) == wanted).logical_or(wanted == kUnset).all(1);
-    const auto log_probs = world_log_prob(each(beliefs).to(torch::kFloat64), proposals)
+    const auto fits = (problem().apply(proposals, told(given, each)) == outputs.index_select(0, each)).all(1);
+    const auto log_probs = world_log_prob(beliefs.index_select(0, each).to(torch::kFloat64), proposals)
                                .masked_fill(fits.logical_and(filled).logical_not(), -INFINITY)
-                               .view({batch, proposed});
+                               .view({rows, proposed});
     const auto [most, place] = log_probs.max(1);
     const auto best = found.values.gather(1, place.view({-1, 1, 1}).expand({-1, 1, variables})).squeeze(1);
-    result.worlds = torch::where(most.isneginf().unsqueeze(1), result.worlds, best);
-    result.log_prob = most;
+    result.worlds.index_copy_(0, whole, best.masked_fill(most.isneginf().unsqueeze(1), kUnset));
+    result.log_prob.index_copy_(0, whole, most);
   }
   const auto left = result.log_prob.isneginf().nonzero().squeeze(1);
   if (left.size(0) == 0) return result;
-  const auto some = [&](const torch::Tensor& rows) { return rows.defined() ? rows.index_select(0, left) : rows; };
-  const auto found =
-      anesi::most_probable_worlds(problem(), some(beliefs), some(outputs), options().limits, some(given));
-  const auto best = some(beliefs).to(torch::kFloat64).amax(2).log().sum(1);
+  const auto believed = beliefs.index_select(0, left);
+  const auto found = anesi::most_probable_worlds(problem(), believed, outputs.index_select(0, left), options().limits,
+                                                 told(given, left));
+  const auto best = believed.to(torch::kFloat64).amax(2).log().sum(1);
   result.worlds.index_copy_(0, left, found.worlds);
   result.log_prob.index_copy_(0, left, best - found.gap);
   return result;

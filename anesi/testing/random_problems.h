@@ -18,9 +18,9 @@
 
 namespace anesi::toys {
 
-class Dice {
+class Chances {
  public:
-  explicit Dice(std::uint64_t seed) : engine_(seed) {}
+  explicit Chances(std::uint64_t seed) : engine_(seed) {}
   std::int64_t between(std::int64_t low, std::int64_t high) {
     return std::uniform_int_distribution<std::int64_t>(low, high)(engine_);
   }
@@ -35,9 +35,9 @@ class Dice {
   std::mt19937_64 engine_;
 };
 
-inline Space random_space(Dice& dice, std::int64_t most_variables, std::int64_t largest_domain) {
-  std::vector<std::int64_t> domains(as_size(dice.between(1, most_variables)));
-  for (auto& domain : domains) domain = dice.between(1, largest_domain);
+inline Space random_space(Chances& chances, std::int64_t most_variables, std::int64_t largest_domain) {
+  std::vector<std::int64_t> domains(as_size(chances.between(1, most_variables)));
+  for (auto& domain : domains) domain = chances.between(1, largest_domain);
   return Space(std::move(domains));
 }
 
@@ -55,15 +55,15 @@ inline std::shared_ptr<const Problem> problem_of(const Space& worlds, const Spac
 
 // Any function at all. Some outputs may end early, and some values may be given by no world. Where none ends early, the
 // problem tells a formula that says the same.
-inline std::shared_ptr<const Problem> random_function(Dice& dice) {
-  const auto worlds = random_space(dice, 4, 4), outputs = random_space(dice, 3, 4);
-  const bool ends = outputs.variables() > 1 && dice.chance(0.3);
+inline std::shared_ptr<const Problem> random_function(Chances& chances) {
+  const auto worlds = random_space(chances, 4, 4), outputs = random_space(chances, 3, 4);
+  const bool ends = outputs.variables() > 1 && chances.chance(0.3);
   std::vector<std::vector<std::int64_t>> table;
   worlds.for_each_point([&](Values) {
     auto& output = table.emplace_back(as_size(outputs.variables()), kNone);
-    const auto length = ends ? dice.between(1, outputs.variables()) : outputs.variables();
+    const auto length = ends ? chances.between(1, outputs.variables()) : outputs.variables();
     for (std::int64_t variable = 0; variable < length; ++variable) {
-      output[as_size(variable)] = dice.between(0, outputs.domain(variable) - 1);
+      output[as_size(variable)] = chances.between(0, outputs.domain(variable) - 1);
     }
   });
   auto problem = problem_of(worlds, outputs, table);
@@ -86,26 +86,26 @@ inline std::shared_ptr<const Problem> random_function(Dice& dice) {
 }
 
 // Outputs of one or two variables each, which tables say; apart, or not.
-inline std::shared_ptr<const Problem> random_tables(Dice& dice, bool apart) {
-  const auto worlds = random_space(dice, 5, 3);
+inline std::shared_ptr<const Problem> random_tables(Chances& chances, bool apart) {
+  const auto worlds = random_space(chances, 5, 3);
   std::vector<std::int64_t> left(as_size(worlds.variables()));
   std::iota(left.begin(), left.end(), 0);
   OutputTables tables;
   std::vector<std::int64_t> output_domains;
-  for (auto outputs = dice.between(1, 3); outputs > 0 && !left.empty(); --outputs) {
+  for (auto outputs = chances.between(1, 3); outputs > 0 && !left.empty(); --outputs) {
     OutputTable table;
     std::size_t combinations = 1;
-    for (auto variables = dice.between(1, 2); variables > 0 && !left.empty(); --variables) {
-      const auto place = dice.between(0, std::ssize(left) - 1);
+    for (auto variables = chances.between(1, 2); variables > 0 && !left.empty(); --variables) {
+      const auto place = chances.between(0, std::ssize(left) - 1);
       const auto variable = left[as_size(place)];
       if (std::ranges::find(table.variables, variable) != table.variables.end()) continue;
       table.variables.push_back(variable);
       combinations *= as_size(worlds.domain(variable));
       if (apart) left.erase(left.begin() + place);
     }
-    output_domains.push_back(dice.between(1, 3));
+    output_domains.push_back(chances.between(1, 3));
     for (std::size_t c = 0; c < combinations; ++c) {
-      table.values.push_back(static_cast<std::int32_t>(dice.between(0, output_domains.back() - 1)));
+      table.values.push_back(static_cast<std::int32_t>(chances.between(0, output_domains.back() - 1)));
     }
     tables.tables.push_back(std::move(table));
   }
@@ -123,13 +123,13 @@ inline std::shared_ptr<const Problem> random_tables(Dice& dice, bool apart) {
 }
 
 // A constraint: clauses over variables of two and more values, and hidden variables that they define.
-inline std::shared_ptr<const Problem> random_constraint(Dice& dice) {
+inline std::shared_ptr<const Problem> random_constraint(Chances& chances) {
   Encoding encoding;
   int last = 0;
   std::vector<int> literals;
   std::vector<std::vector<int>> groups;
-  for (auto variables = dice.between(1, 5); variables > 0; --variables) {
-    const auto domain = dice.between(2, 4);
+  for (auto variables = chances.between(1, 5); variables > 0; --variables) {
+    const auto domain = chances.between(2, 4);
     if (domain == 2) {
       ++last;
       encoding.worlds.push_back({-last, last});
@@ -142,19 +142,19 @@ inline std::shared_ptr<const Problem> random_constraint(Dice& dice) {
     groups.push_back(group);
   }
   const auto space = space_of(encoding.worlds);
-  const auto any_literal = [&] { return literals[as_size(dice.between(0, std::ssize(literals) - 1))]; };
+  const auto any_literal = [&] { return literals[as_size(chances.between(0, std::ssize(literals) - 1))]; };
   std::vector<std::vector<int>> clauses;
-  for (auto count = dice.between(0, 6); count > 0; --count) {
+  for (auto count = chances.between(0, 6); count > 0; --count) {
     auto& clause = clauses.emplace_back();
-    for (auto length = dice.between(1, 3); length > 0; --length) clause.push_back(any_literal());
+    for (auto length = chances.between(1, 3); length > 0; --length) clause.push_back(any_literal());
   }
   // A hidden variable is true where both of two literals are.
-  if (dice.chance(0.4)) {
+  if (chances.chance(0.4)) {
     const int one = any_literal(), other = any_literal(), both = ++last;
     for (auto& clause : std::vector<std::vector<int>>{{-both, one}, {-both, other}, {-one, -other, both}}) {
       clauses.push_back(clause);
     }
-    if (dice.chance(0.5)) clauses.push_back({dice.chance(0.5) ? both : -both, any_literal()});
+    if (chances.chance(0.5)) clauses.push_back({chances.chance(0.5) ? both : -both, any_literal()});
   }
   Cnf cnf(encoding, last, clauses);
   for (const auto& group : groups) cnf.exactly_one(group);
@@ -181,20 +181,20 @@ inline std::shared_ptr<const Problem> random_constraint(Dice& dice) {
 }
 
 // Logits of which the softmax is a belief: gaps from none to a thousand, and values that are impossible.
-inline LogBelief random_log_belief(Dice& dice, const Space& worlds) {
-  const double gap = dice.one_of({0.0, 1.0, 5.0, 17.0, 40.0, 100.0, 300.0, 800.0, 1000.0});
-  const bool impossible_values = dice.chance(0.2);
+inline LogBelief random_log_belief(Chances& chances, const Space& worlds) {
+  const double gap = chances.one_of({0.0, 1.0, 5.0, 17.0, 40.0, 100.0, 300.0, 800.0, 1000.0});
+  const bool impossible_values = chances.chance(0.2);
   LogBelief belief;
   for (const auto domain : worlds.domains()) {
     auto& logs = belief.emplace_back();
     for (std::int64_t value = 0; value < domain; ++value) {
-      logs.push_back(gap * static_cast<double>(dice.between(0, 2)) / 2 + (gap > 0 ? dice.normal() : 0));
+      logs.push_back(gap * static_cast<double>(chances.between(0, 2)) / 2 + (gap > 0 ? chances.normal() : 0));
     }
     if (impossible_values) {
       for (auto& value : logs) {
-        if (dice.chance(0.3)) value = kLogOfZero;
+        if (chances.chance(0.3)) value = kLogOfZero;
       }
-      logs[as_size(dice.between(0, domain - 1))] = 0;
+      logs[as_size(chances.between(0, domain - 1))] = 0;
     }
     const double largest = *std::ranges::max_element(logs);
     double sum = 0;
@@ -205,30 +205,30 @@ inline LogBelief random_log_belief(Dice& dice, const Space& worlds) {
 }
 
 // A label of any kind. Most are possible.
-inline Label random_label(Dice& dice, const Oracle& oracle, const Space& outputs) {
-  const auto& world = oracle.worlds()[as_size(dice.between(0, std::ssize(oracle.worlds()) - 1))];
+inline Label random_label(Chances& chances, const Oracle& oracle, const Space& outputs) {
+  const auto& world = oracle.worlds()[as_size(chances.between(0, std::ssize(oracle.worlds()) - 1))];
   Label label{.output = world.output};
-  if (dice.chance(0.1)) {
+  if (chances.chance(0.1)) {
     for (std::int64_t variable = 0; variable < outputs.variables(); ++variable) {
-      label.output[as_size(variable)] = dice.between(0, outputs.domain(variable) - 1);
+      label.output[as_size(variable)] = chances.between(0, outputs.domain(variable) - 1);
     }
   }
-  label.holds = !dice.chance(0.3);
-  if (dice.chance(0.25)) {
+  label.holds = !chances.chance(0.3);
+  if (chances.chance(0.25)) {
     for (auto& value : label.output) {
-      if (dice.chance(0.5)) value = kUnset;
+      if (chances.chance(0.5)) value = kUnset;
     }
   }
-  if (dice.chance(0.4)) {
+  if (chances.chance(0.4)) {
     label.world = world.world;
-    if (dice.chance(0.2))
-      label.world = oracle.worlds()[as_size(dice.between(0, std::ssize(oracle.worlds()) - 1))].world;
-    if (dice.chance(0.7)) {
+    if (chances.chance(0.2))
+      label.world = oracle.worlds()[as_size(chances.between(0, std::ssize(oracle.worlds()) - 1))].world;
+    if (chances.chance(0.7)) {
       for (auto& value : label.world) {
-        if (dice.chance(0.5)) value = kUnset;
+        if (chances.chance(0.5)) value = kUnset;
       }
     }
-    if (dice.chance(0.2)) {
+    if (chances.chance(0.2)) {
       label.output.clear();
       label.holds = true;
     }

@@ -15,7 +15,7 @@
 namespace anesi {
 namespace {
 
-using toys::Dice;
+using toys::Chances;
 using toys::Label;
 using toys::LogBelief;
 using toys::Oracle;
@@ -34,26 +34,26 @@ struct Case {
   Knowledge knowledge;
 };
 
-std::vector<Case> random_cases(Dice& dice) {
+std::vector<Case> random_cases(Chances& chances) {
   std::vector<Case> cases;
   const auto add = [&](const std::string& name, const std::shared_ptr<const Problem>& problem, auto learn) {
     cases.push_back({name, Knowledge(problem, 1)});
     learn(cases.back().knowledge);
   };
   const auto by = [](ExactMethod method) { return [=](Knowledge& know) { know.learn_exactly({.method = method}); }; };
-  const auto kind = dice.between(0, 3);
+  const auto kind = chances.between(0, 3);
   if (kind == 0) {
-    const auto machine = std::make_shared<toys::RandomMachine>(static_cast<std::uint64_t>(dice.between(0, 1 << 30)));
+    const auto machine = std::make_shared<toys::RandomMachine>(static_cast<std::uint64_t>(chances.between(0, 1 << 30)));
     add("automaton", machine, by(ExactMethod::kAutomaton));
     add("circuit", machine, by(ExactMethod::kCircuit));
     add("conditioned", machine, by(ExactMethod::kConditioned));
     add("what suits", machine, [](Knowledge& know) { know.learn_through_what_suits(); });
   } else if (kind == 1) {
-    add("enumeration", toys::random_function(dice), by(ExactMethod::kEnumerate));
+    add("enumeration", toys::random_function(chances), by(ExactMethod::kEnumerate));
   } else if (kind == 2) {
-    add("tables", toys::random_tables(dice, /*apart=*/true), [](Knowledge& know) { know.learn_through("tables"); });
+    add("tables", toys::random_tables(chances, /*apart=*/true), [](Knowledge& know) { know.learn_through("tables"); });
   } else {
-    const auto constraint = toys::random_constraint(dice);
+    const auto constraint = toys::random_constraint(chances);
     add("constraint by circuit", constraint, by(ExactMethod::kCircuit));
     add("constraint by enumeration", constraint, by(ExactMethod::kEnumerate));
   }
@@ -62,11 +62,11 @@ std::vector<Case> random_cases(Dice& dice) {
 
 class KnowledgeBesideTheOracle {
  public:
-  KnowledgeBesideTheOracle(Knowledge& knowledge, const Oracle& oracle, Dice& dice)
+  KnowledgeBesideTheOracle(Knowledge& knowledge, const Oracle& oracle, Chances& chances)
       : knowledge_(knowledge), oracle_(oracle), worlds_(knowledge.problem->worlds()) {
     logits_ = torch::zeros({kRows, worlds_.variables(), worlds_.largest_domain()}, torch::kFloat64);
     for (std::int64_t row = 0; row < kRows; ++row) {
-      auto belief = toys::random_log_belief(dice, worlds_);
+      auto belief = toys::random_log_belief(chances, worlds_);
       for (std::size_t i = 0; i < belief.size(); ++i) {
         for (std::size_t v = 0; v < belief[i].size(); ++v) {
           // Beliefs are probabilities here, and what is too small for one is none.
@@ -80,12 +80,12 @@ class KnowledgeBesideTheOracle {
   }
 
   // One kind of label in a batch: outputs, parts of worlds with outputs, or worlds alone.
-  void loss(Dice& dice) const {
+  void loss(Chances& chances) const {
     std::vector<Label> labels;
-    const bool knows_worlds = dice.chance(0.5), knows_outputs = !knows_worlds || dice.chance(0.7);
+    const bool knows_worlds = chances.chance(0.5), knows_outputs = !knows_worlds || chances.chance(0.7);
     for (std::int64_t row = 0; row < kRows; ++row) {
-      auto label = toys::random_label(dice, oracle_, knowledge_.problem->outputs());
-      const auto& world = oracle_.worlds()[as_size(dice.between(0, std::ssize(oracle_.worlds()) - 1))];
+      auto label = toys::random_label(chances, oracle_, knowledge_.problem->outputs());
+      const auto& world = oracle_.worlds()[as_size(chances.between(0, std::ssize(oracle_.worlds()) - 1))];
       if (!knows_worlds) label.world.clear();
       if (knows_worlds && label.world.empty()) label.world = world.world;
       if (!knows_outputs) label.output.clear();
@@ -129,7 +129,7 @@ class KnowledgeBesideTheOracle {
     }
   }
 
-  void answers(Dice& dice) const {
+  void answers(Chances& chances) const {
     const Predictor predictor({.problem = knowledge_.problem,
                                .perception = std::make_shared<Asked>(),
                                .model = knowledge_.model,
@@ -138,7 +138,7 @@ class KnowledgeBesideTheOracle {
     std::vector<torch::Tensor> rows;
     for (std::int64_t row = 0; row < kRows; ++row) {
       const auto ranked = oracle_.ranked_outputs(beliefs_[as_size(row)]);
-      rows.push_back(tensor_of(ranked[as_size(dice.between(0, std::ssize(ranked) - 1))].values));
+      rows.push_back(tensor_of(ranked[as_size(chances.between(0, std::ssize(ranked) - 1))].values));
     }
     const auto outputs = torch::stack(rows);
     const auto marginals = predictor.marginals(beliefs, outputs);
@@ -201,21 +201,21 @@ class KnowledgeBesideTheOracle {
 TEST(Answers, OfKnowledgeAndPredictorAreTheOracles) {
   const toys::RandomSeed seed;
   for (int index = 0; index < kProblems; ++index) {
-    Dice dice(seed + 7919 * static_cast<std::uint64_t>(index));
-    for (auto& [name, knowledge] : random_cases(dice)) {
+    Chances chances(seed + 7919 * static_cast<std::uint64_t>(index));
+    for (auto& [name, knowledge] : random_cases(chances)) {
       SCOPED_TRACE(testing::Message() << "problem " << index << " by " << name);
       const Oracle oracle(*knowledge.problem);
-      const KnowledgeBesideTheOracle beside(knowledge, oracle, dice);
-      beside.loss(dice);
-      beside.answers(dice);
+      const KnowledgeBesideTheOracle beside(knowledge, oracle, chances);
+      beside.loss(chances);
+      beside.answers(chances);
       if (testing::Test::HasFatalFailure()) return;
     }
   }
 }
 
 TEST(Answers, OfNoExamplesAreEmpty) {
-  Dice dice(1);
-  for (auto& [name, knowledge] : random_cases(dice)) {
+  Chances chances(1);
+  for (auto& [name, knowledge] : random_cases(chances)) {
     SCOPED_TRACE(name);
     const Predictor predictor({.problem = knowledge.problem,
                                .perception = std::make_shared<Asked>(),

@@ -56,7 +56,7 @@ class Labels(unittest.TestCase):
     def test_gaps_of_a_thousand(self):
         functions = {
             "enumerate": know(lambda w: w.sum(1), [2] * 3, [4], settings={"exact.method": "enumerate"}),
-            "automaton": know(lambda w: w.sum(1), [2] * 14, [15]),
+            "automaton": know(lambda w: w.sum(1), [2] * 20, [21]),
             "circuit": anesi.Knowledge.from_cnf([[1, 2], [2, 3]], verbose=False),
         }
         self.assertIsNotNone(functions["automaton"].states)
@@ -138,7 +138,7 @@ class SecondDerivatives(unittest.TestCase):
     def test_are_right_or_an_error(self):
         functions = {
             "enumerate": know(lambda w: w.sum(1), [2] * 3, [4], settings={"exact.method": "enumerate"}),
-            "automaton": know(lambda w: w.sum(1), [2] * 14, [15]),
+            "automaton": know(lambda w: w.sum(1), [2] * 20, [21]),
             "circuit": anesi.Knowledge.from_cnf([[1, 2], [2, 3]], verbose=False),
         }
         for name, function in functions.items():
@@ -181,7 +181,7 @@ class Explained(unittest.TestCase):
     def test_no_examples(self):
         functions = [
             know(lambda w: w.sum(1), [3, 3], [5]),
-            know(lambda w: w.sum(1), [2] * 14, [15]),
+            know(lambda w: w.sum(1), [2] * 20, [21]),
             anesi.Knowledge.from_cnf([[1, 2], [2, 3]], verbose=False),
             know(lambda w: w.sum(1), [3, 3], [5], architecture="transducer", settings={"q.pretrain": 1}),
         ]
