@@ -26,8 +26,8 @@ class NoFurther final : public torch::autograd::Function<NoFurther> {
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext*,
                                                  const torch::autograd::variable_list&) {
     throw UsageError(
-        "exact inference by automata and circuits has first derivatives only; second ones take "
-        "exact.method=enumerate or a learned q");
+        "exact inference by automata and circuits has first derivatives only; enumeration "
+        "and networks have second ones, too");
   }
 };
 
@@ -58,6 +58,12 @@ torch::Tensor differentiable_no_further(const torch::Tensor& gradient, const tor
 }
 
 LogBeliefs LogBeliefs::of(const torch::Tensor& beliefs) { return LogBeliefs(in_doubles(beliefs.detach()).log()); }
+
+LogBeliefs LogBeliefs::differentiable(const torch::Tensor& beliefs) {
+  const auto shares = in_doubles(beliefs);
+  const auto none = shares <= 0;
+  return LogBeliefs(shares.masked_fill(none, 1).log().masked_fill(none, kLogOfZero));
+}
 
 LogBeliefs LogBeliefs::clamped(const torch::Tensor& known) const {
   const auto said = (known != kUnset).unsqueeze(2);
@@ -141,7 +147,12 @@ Ranked ExactInference::most_probable(const LogBeliefs& beliefs, const torch::Ten
   if (beliefs.size() == 0) {
     return {torch::zeros({0, 0, worlds_.variables()}, torch::kInt64), torch::zeros({0, 0}, torch::kFloat64)};
   }
-  return rank_worlds(beliefs.logs.detach(), wanted, top);
+  auto ranked = rank_worlds(beliefs.logs.detach(), wanted, top);
+  // Places that no world fills are left out, or open where another row has more.
+  const auto filled = ranked.log_prob.isneginf().logical_not();
+  const auto most = filled.sum(1).max().item<std::int64_t>();
+  ranked.values.masked_fill_(filled.logical_not().unsqueeze(2), kUnset);
+  return {ranked.values.slice(1, 0, most), ranked.log_prob.slice(1, 0, most)};
 }
 
 // Lawler 1972: once the best world is known, all others differ from it first at some variable. So what is left falls
@@ -224,7 +235,7 @@ Ranked ExactInference::explain(const LogBeliefs& beliefs, const torch::Tensor& o
 }
 
 Ranked ExactInference::most_probable_outputs(const LogBeliefs&, std::int64_t) const {
-  throw UsageError("exact inference: outputs are ranked where all worlds are listed (exact.method=enumerate)");
+  throw UsageError("exact inference: outputs are ranked only where all worlds are listed");
 }
 
 torch::Tensor ExactInference::sample(const LogBeliefs& beliefs, const torch::Tensor& outputs,
@@ -257,9 +268,7 @@ torch::Tensor ExactInference::marginals(const torch::Tensor& beliefs, const torc
 }
 
 torch::Tensor ExactInference::entropy(const torch::Tensor& beliefs, const torch::Tensor& outputs) const {
-  const auto shares = in_doubles(beliefs);
-  const auto none = shares <= 0;
-  const auto logs = shares.masked_fill(none, 1).log().masked_fill(none, kLogOfZero);
+  const auto logs = LogBeliefs::differentiable(beliefs).logs;
   return find_entropy(logs, checked(logs, outputs, worlds_)).to(beliefs.device());
 }
 

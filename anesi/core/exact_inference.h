@@ -40,6 +40,8 @@ struct LogBeliefs {
   explicit LogBeliefs(torch::Tensor values) : logs(std::move(values)) {}
   // From probabilities of any floating type, without gradients.
   static LogBeliefs of(const torch::Tensor& beliefs);
+  // The same with gradients, which are 0 where a probability is; see through_logs() for those that are not.
+  static LogBeliefs differentiable(const torch::Tensor& beliefs);
   // With the variables that are known made certain, int64 [batch, variables], kUnset where not. Gradients flow to the
   // others alone.
   LogBeliefs clamped(const torch::Tensor& known) const;
@@ -100,6 +102,10 @@ class ExactInference {
   // known, which it is to circuits alone.
   torch::Tensor entropy(const torch::Tensor& beliefs, const torch::Tensor& outputs) const;
 
+ protected:
+  // By the first variable in which an output differs: as many questions as there are variables.
+  virtual torch::Tensor find_log_prob_of_others(const torch::Tensor& logs, const torch::Tensor& outputs) const;
+
  private:
   // What each kind of exact inference brings. Shapes are checked, and there is at least one row.
   virtual torch::Tensor find_log_prob(const torch::Tensor& logs, const torch::Tensor& outputs) const = 0;
@@ -109,8 +115,6 @@ class ExactInference {
   // By asking for the most probable world of what is left, again and again.
   virtual Ranked rank_worlds(const torch::Tensor& logs, const torch::Tensor& outputs, std::int64_t top) const;
   virtual torch::Tensor find_entropy(const torch::Tensor& logs, const torch::Tensor& outputs) const;
-  // By the first variable in which an output differs: as many questions as there are variables.
-  virtual torch::Tensor find_log_prob_of_others(const torch::Tensor& logs, const torch::Tensor& outputs) const;
 
   Space worlds_;
 };

@@ -45,10 +45,22 @@ std::optional<double> Estimator::learn(const Parameters& parameters) {
   return loss;
 }
 
+namespace {
+
+// The categoricals' domains and how many normals there are, int64.
+torch::Tensor sizes_of(const Sources& sources) {
+  auto sizes = sources.categoricals.domains();
+  sizes.push_back(sources.normals);
+  return torch::tensor(sizes, torch::kInt64);
+}
+
+}  // namespace
+
 NamedTensors Estimator::state() const {
   NamedTensors state;
   add_with_prefix(state, "learned.", learned());
   state["calls"] = torch::tensor(calls(), torch::kInt64);
+  state["sources"] = sizes_of(parts_.sources);
   state["generator"] = parts_.generator.get_state();
   return copied(state);
 }
@@ -56,6 +68,10 @@ NamedTensors Estimator::state() const {
 void Estimator::load_state(const NamedTensors& state) {
   const auto calls = state_tensor(state, "calls", torch::kInt64, {}).item<std::int64_t>();
   if (calls < 0) throw Error(fmt::format("estimator state: calls is {}", calls));
+  const auto sources = sizes_of(parts_.sources);
+  if (!torch::equal(state_tensor(state, "sources", torch::kInt64, sources.sizes()), sources)) {
+    throw Error("estimator state: it is of categoricals of other sizes");
+  }
   auto probe = parts_.generator.clone();
   const auto generator = state_tensor(state, "generator", torch::kUInt8, probe.get_state().sizes());
   try {

@@ -28,6 +28,28 @@ double log_of_rest(double log_p) {
   return log_p > -0.7 ? std::log(-std::expm1(log_p)) : std::log1p(-std::exp(log_p));
 }
 
+// A circuit of the worlds that violate a formula, made when it is first asked for.
+class Violations {
+ public:
+  // Throws Error where it did not compile.
+  const Circuit& of(const CompiledFormula& formula, double seconds) const {
+    const std::scoped_lock lock(mutex_);
+    if (!why_not_.empty()) throw Error(why_not_);
+    try {
+      if (!circuit_) circuit_ = violations_of(formula, seconds);
+    } catch (const Error& error) {
+      why_not_ = error.what();
+      throw;
+    }
+    return *circuit_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::optional<Circuit> circuit_;
+  mutable std::string why_not_;
+};
+
 class CircuitInference : public ExactInference {
  public:
   CircuitInference(const Problem& problem, Encoding encoding)
@@ -35,8 +57,14 @@ class CircuitInference : public ExactInference {
 
   // The formula that answers for an output. Called from several threads at once.
   virtual const CompiledFormula& formula_for(Values output) const = 0;
-  // Of a constraint: the worlds that violate it. Throws Error where no circuit of them was found.
-  virtual const Circuit& violations() const { throw Error("circuit: this formula is no constraint"); }
+  // The worlds that violate the formula for an output. Throws Error where no circuit of them was found.
+  virtual const Circuit& violations_for(Values output) const = 0;
+
+ protected:
+  // By what the worlds that give an output leave of all worlds, where its formula is of these worlds alone.
+  torch::Tensor measured_rest(const torch::Tensor& logs, const torch::Tensor& outputs) const {
+    return measured(logs, outputs, &CircuitInference::measure_rest);
+  }
 
  private:
   torch::Tensor find_log_prob(const torch::Tensor& logs, const torch::Tensor& outputs) const override {
@@ -66,7 +94,7 @@ class CircuitInference : public ExactInference {
           break;
         case Wants::kViolation:  // it is among the most likely worlds as a rule
           log_prob = best_violation(row.formula, row.logs, world);
-          if (log_prob == kLogOfZero) best_of(violations());
+          if (log_prob == kLogOfZero) best_of(violations_for(row.output));
           break;
         case Wants::kModel:
           best_of(row.formula.circuit);
@@ -97,7 +125,7 @@ class CircuitInference : public ExactInference {
         draw_world(row.logs, world, uniformly);
         if (row.wants == Wants::kAnything || !satisfies(row.formula, drawn)) return;
       }
-      draw_of(violations());
+      draw_of(violations_for(row.output));
     });
     return all_worlds;
   }
@@ -106,6 +134,7 @@ class CircuitInference : public ExactInference {
   enum class Wants { kModel, kViolation, kAnything, kNothing };
   struct Row {
     std::int64_t index;
+    Values output;
     BelievedLogs logs;
     Wants wants;
     const CompiledFormula& formula;
@@ -149,6 +178,11 @@ class CircuitInference : public ExactInference {
   double measure_log_prob(const Row& row, double* gradient) const {
     if (row.wants == Wants::kNothing) return kLogOfZero;
     if (row.wants == Wants::kModel) return measure_models(row.formula.circuit, row, gradient);
+    return measure_rest(row, gradient);
+  }
+
+  // What the formula's models leave of all worlds; all of them where any world will do.
+  double measure_rest(const Row& row, double* gradient) const {
     // All worlds do not add up to one, but nearly, where beliefs come as 32-bit numbers.
     std::vector<double> log_sums;  // of each variable's beliefs
     for (std::int64_t variable = 0; variable < worlds().variables(); ++variable) {
@@ -162,17 +196,26 @@ class CircuitInference : public ExactInference {
     const auto& circuit = row.formula.circuit;
     Circuit::Weights derivative;
     auto models = kLogOfZero;
-    if (row.wants == Wants::kViolation) {
+    if (row.wants != Wants::kAnything) {
       models = gradient == nullptr ? circuit.log_count(row.weights) : circuit.log_count(row.weights, derivative);
     }
     const auto log_rest = log_of_rest(models - all);
-    if (log_rest < std::log(kLeastRest)) return measure_models(violations(), row, gradient);
+    if (log_rest < std::log(kLeastRest)) {
+      // There, variables that are not of worlds are false.
+      auto weights = row.weights;
+      for (const auto& literals : encoding_.outputs) {
+        for (const auto literal : literals) weights[place_of(literal)] = weights[place_of(-literal)] = 0;
+      }
+      const Row without_outputs{row.index, row.output, row.logs, row.wants, row.formula, weights};
+      return measure_models(violations_for(row.output), without_outputs, gradient);
+    }
     if (gradient == nullptr) return all + log_rest;
     for_each_literal([&](std::int64_t variable, std::int64_t value, std::size_t place) {
       // Of all worlds, those with this value; of these, those that are no models.
       const auto with_value = std::exp(row.logs(variable, value) - log_sums[static_cast<std::size_t>(variable)]);
       const auto models_with_value = models == kLogOfZero ? 0 : derivative[place] * std::exp(models - all);
-      gradient[variable * row.logs.width + value] = (with_value - models_with_value) / std::exp(log_rest);
+      // Rounding may leave more models than worlds: none of them violates.
+      gradient[variable * row.logs.width + value] = std::max(0.0, with_value - models_with_value) / std::exp(log_rest);
     });
     return all + log_rest;
   }
@@ -241,7 +284,7 @@ class CircuitInference : public ExactInference {
             if (output[variable] == is) weights[place_of(-literals[value])] = kLogOfZero;
           }
         }
-        visit(Row{index, believed, wants, formula_for(output), weights});
+        visit(Row{index, output, believed, wants, formula_for(output), weights});
       }
     });
   }
@@ -287,24 +330,12 @@ class WholeCircuit final : public CircuitInference {
 
   const CompiledFormula& formula_for(Values) const override { return *formula_; }
 
-  const Circuit& violations() const override {
-    const std::scoped_lock lock(mutex_);
-    if (!why_no_violations_.empty()) throw Error(why_no_violations_);
-    try {
-      if (!violations_) violations_ = violations_of(*formula_, seconds_);
-    } catch (const Error& error) {
-      why_no_violations_ = error.what();
-      throw;
-    }
-    return *violations_;
-  }
+  const Circuit& violations_for(Values) const override { return violations_.of(*formula_, seconds_); }
 
  private:
   std::shared_ptr<const CompiledFormula> formula_;
   double seconds_;
-  mutable std::mutex mutex_;
-  mutable std::optional<Circuit> violations_;
-  mutable std::string why_no_violations_;  // why they did not compile
+  Violations violations_;
 };
 
 // A circuit of what the formula says once the output is known, for each output that was asked about.
@@ -315,7 +346,25 @@ class ConditionedCircuits final : public CircuitInference {
     variables_ = cnf.variables();
   }
 
-  const CompiledFormula& formula_for(Values output) const override {
+  const CompiledFormula& formula_for(Values output) const override { return entry_for(output).formula; }
+  const Circuit& violations_for(Values output) const override {
+    const auto& [formula, violations] = entry_for(output);
+    return violations.of(formula, seconds_);
+  }
+
+ private:
+  struct Entry {
+    CompiledFormula formula;
+    Violations violations = {};
+  };
+
+  // Circuits of an output in part would be larger than that of a whole one.
+  torch::Tensor find_log_prob_of_others(const torch::Tensor& logs, const torch::Tensor& outputs) const override {
+    const bool whole = (outputs >= 0).all().item<bool>();
+    return whole ? measured_rest(logs, outputs) : ExactInference::find_log_prob_of_others(logs, outputs);
+  }
+
+  const Entry& entry_for(Values output) const {
     const std::scoped_lock lock(mutex_);
     std::vector<std::int64_t> key(output.begin(), output.end());
     std::ranges::replace_if(
@@ -328,15 +377,14 @@ class ConditionedCircuits final : public CircuitInference {
           kMostOutputs));
     }
     try {
-      auto formula = std::make_unique<CompiledFormula>(CompiledFormula{compile(output), encoding_});
-      return *formulas_.emplace(key, std::move(formula)).first->second;
+      auto entry = std::make_unique<Entry>(CompiledFormula{compile(output), encoding_});
+      return *formulas_.emplace(key, std::move(entry)).first->second;
     } catch (const Error& error) {
       failures_.emplace(key, error.what());
       throw;
     }
   }
 
- private:
   static constexpr std::size_t kMostOutputs = 1000;
 
   // Clauses that the output makes true go, and so do literals that it makes false; outputs are in none that is left.
@@ -365,7 +413,7 @@ class ConditionedCircuits final : public CircuitInference {
   std::vector<std::vector<int>> clauses_;
   double seconds_;
   mutable std::mutex mutex_;
-  mutable std::map<std::vector<std::int64_t>, std::unique_ptr<CompiledFormula>> formulas_;
+  mutable std::map<std::vector<std::int64_t>, std::unique_ptr<Entry>> formulas_;
   mutable std::map<std::vector<std::int64_t>, std::string> failures_;  // why an output's did not compile
 };
 

@@ -32,7 +32,7 @@ class Tables final : public SequenceModel {
       : SequenceModel(outputs), inference_(std::move(inference)) {}
 
   torch::Tensor log_prob(const Context& context, const torch::Tensor& values) override {
-    return inference_->log_prob(context.beliefs, values);
+    return inference_->log_prob(context.beliefs, values).to(context.beliefs.scalar_type());
   }
   std::unique_ptr<Rollout> begin(const Context& context) override {
     const auto marginals = inference_->marginals_of_outputs(LogBeliefs::of(context.beliefs).logs);

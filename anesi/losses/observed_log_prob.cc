@@ -65,7 +65,7 @@ torch::Tensor observed_log_prob(const InferenceModel& model, const torch::Tensor
     });
   }
   return observed_log_prob(
-      beliefs, logs != nullptr ? *logs : LogBeliefs(beliefs.log()), observations,
+      beliefs, logs != nullptr ? *logs : LogBeliefs::differentiable(beliefs), observations,
       [&](const torch::Tensor& believed, const Observations& seen) {
         return seen.log_prob(log_prob(*model.prediction, {believed, {}, seen.given}, seen.outputs,
                                       prunes_prediction ? pruning : nullptr));

@@ -73,7 +73,7 @@ struct PredictorOptions {
   }
 };
 
-// Whether answers keep to the problem's pruner: where q learned under it (q.variant=prune), and where options say so.
+// Whether answers keep to the problem's pruner: where q learned under it, and where options say so.
 // False where the problem has none.
 bool prunes_by(const Problem& problem, const PredictorOptions& options, bool q_learned_under_it);
 

@@ -18,6 +18,7 @@
 #include "anesi/models/variable_pairs.h"
 #include "anesi/testing/message_of.h"
 #include "anesi/testing/toy_problems.h"
+#include "anesi/train/knowledge.h"
 
 namespace anesi {
 namespace {
@@ -42,8 +43,9 @@ TEST(ChooseQ, RefusesAFunctionThatGivesNowThisAndNowThat) {
   std::atomic<std::int64_t> calls = 0;
   for (const auto& worlds : {Space{2}, Space{3, 4}, Space::uniform(10, 2)}) {
     const auto unsteady = make_problem(worlds, Space{2}, [&](Values, MutableValues y) { y[0] = calls++ % 37 == 0; });
-    EXPECT_THROW(chosen_for(unsteady), Error);
     EXPECT_THROW(make_exact(*unsteady), Error);
+    Knowledge knowledge(unsteady);
+    EXPECT_THROW(knowledge.learn_through_what_suits(), Error);
   }
 }
 

@@ -228,7 +228,7 @@ torch::Tensor Core::beliefs(const Asked& asked, torch::ScalarType type) const {
 }
 
 LogBeliefs Core::log_beliefs(const Asked& asked) const {
-  if (!asked.logits) return LogBeliefs(beliefs(asked, torch::kFloat64).log());
+  if (!asked.logits) return LogBeliefs::differentiable(beliefs(asked, torch::kFloat64));
   check_shape(asked);
   const WithoutAutocast full_precision;
   auto result = log_softmax_of_domains(asked.values.to(torch::kCPU), seen_domains_);

@@ -60,7 +60,7 @@ def greedy(settings):
 
 def definition(settings):
     """A formula, which has a pruner, with a q that learns."""
-    clauses = [[-1, 4], [-2, 4], [1, 2, -4], [-3, 5], [3, -5]]
+    clauses = [[-1, 4], [-2, 4], [1, 2, -4], [-5, 1], [-5, 2], [5, -1, -2]]  # 4: 1 or 2; 5: both, which never is without 4
     know = anesi.Knowledge.from_cnf(clauses, "definition", shown=[1, 2, 3], architecture="mlp",
                                     settings={**SMALL, **settings}, verbose=False)  # fmt: skip
     return answers(know, know.function(torch.tensor([[0, 0, 1], [1, 0, 0], [0, 1, 1]] * 2)))

@@ -355,7 +355,8 @@ class Questions:
             keywords = self.without(batch, keywords, possible)
             rows = [batch.rows[row] for row in possible]
             self.ask_marginals(batch, rows, [outputs[row] for row in possible], keywords)
-            self.ask_sample(rows, [outputs[row] for row in possible], keywords, count)
+            if count > 0:
+                self.ask_sample(rows, [outputs[row] for row in possible], keywords, count)
         self.ask_open_output(batch, outputs)
 
     def ask_open_output(self, batch, outputs):
@@ -591,8 +592,8 @@ class Questions:
         for _ in range(batches):
             batch = random_batch(draw, problem, draw.choice([1, 2, 2, 3, 4]) if len(problem.oracle.worlds) < 1000 else 2)
             if not problem.exact:
-                if problem.method.startswith("tables"):
-                    self.ask_worlds(batch, count=20)
+                if problem.method.startswith("tables"):  # a product of marginals, at beliefs that do not underflow
+                    self.ask_worlds(random_batch(draw, problem, 2, gap=draw.choice([0, 1, 10])), count=0)
                 else:
                     self.ask_learned(batch)
                 continue
