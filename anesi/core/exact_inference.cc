@@ -15,7 +15,7 @@ namespace {
 
 // How far below p(y|P) a probability of zero is taken to be while derivatives by it are computed, in nats: too little
 // to change anything, and enough to be divided by again.
-constexpr double kNearlyNever = 400, kLowestLog = -700;
+constexpr double kNearlyNever = 400, kLeastLog = -300;
 
 class NoFurther final : public torch::autograd::Function<NoFurther> {
  public:
@@ -91,12 +91,14 @@ torch::Tensor through_logs(const torch::Tensor& beliefs, const Space& worlds,
   const auto logs = shares.masked_fill(none, 1).log();
   const auto zeros = none.logical_and(places_of(worlds, shares.size(2)));
   if (!zeros.any().item<bool>()) return ask(LogBeliefs(logs.masked_fill(none, kLogOfZero))).to(beliefs.device());
-  // The derivative by a probability of zero is that by one which is nearly zero.
+  // The derivative by a probability of zero is that by one which is nearly zero, beside any world there is. Where
+  // worlds may be next to impossible there is no room below them, and that derivative is left out.
   const auto result = ask(LogBeliefs(logs.detach().masked_fill(none, kLogOfZero)));
   const auto impossible = result.isneginf();
-  const auto floor =
-      (result.masked_fill(impossible, 0).clamp_max(0) - kNearlyNever).clamp_min(kLowestLog).view({-1, 1, 1});
-  const auto nearly = torch::where(zeros, floor + shares * (-floor).exp(), logs.masked_fill(none, kLogOfZero));
+  const auto least_world = logs.detach().amin(2).sum(1).view({-1, 1, 1});
+  const auto floor = least_world.clamp_min(kLeastLog) - kNearlyNever;
+  const auto nearly = torch::where(zeros.logical_and(least_world > kLeastLog), floor + shares * (-floor).exp(),
+                                   logs.masked_fill(none, kLogOfZero));
   const auto near = ask(LogBeliefs(nearly));
   const auto moved = near + (result - near.detach()).masked_fill(impossible, 0);
   return torch::where(impossible, result, moved).to(beliefs.device());

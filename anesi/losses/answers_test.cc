@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 #include <set>
-#include <sstream>
 
 #include "anesi/core/rows.h"
 #include "anesi/core/seeded.h"
@@ -76,20 +75,6 @@ Observations observed(const Label& label) {
   if (!label.output.empty()) seen.holds = torch::tensor({label.holds});
   if (!label.world.empty()) seen.worlds = tensor_of(label.world).unsqueeze(0);
   return seen;
-}
-
-std::string told(const LogBelief& belief, const Label& label) {
-  std::ostringstream text;
-  text.precision(17);
-  for (const auto& logs : belief) {
-    for (const double value : logs) text << value << " ";
-    text << "| ";
-  }
-  text << " output";
-  for (const auto value : label.output) text << " " << value;
-  text << (label.holds ? " holds, world" : " does not hold, world");
-  for (const auto value : label.world) text << " " << value;
-  return text.str();
 }
 
 // 1e-9 relative where numbers are large.
@@ -248,7 +233,7 @@ TEST(Answers, OfEveryBackEndAreTheOracles) {
       const auto label = toys::random_label(chances, oracle, random.problem->outputs());
       for (const auto& [method, exact] : random.methods) {
         SCOPED_TRACE(testing::Message() << "problem " << index << ", " << random.name << " by " << method << ": "
-                                        << told(belief, label));
+                                        << toys::told(belief, label));
         const Beside beside(oracle, *exact, belief);
         beside.log_prob(label);
         if (!label.output.empty()) {

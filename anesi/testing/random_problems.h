@@ -6,6 +6,7 @@
 #include <memory>
 #include <numeric>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -234,6 +235,21 @@ inline Label random_label(Chances& chances, const Oracle& oracle, const Space& o
     }
   }
   return label;
+}
+
+// For people who look into a failure.
+inline std::string told(const LogBelief& belief, const Label& label) {
+  std::ostringstream text;
+  text.precision(17);
+  for (const auto& logs : belief) {
+    for (const double value : logs) text << value << " ";
+    text << "| ";
+  }
+  text << " output";
+  for (const auto value : label.output) text << " " << value;
+  text << (label.holds ? " holds, world" : " does not hold, world");
+  for (const auto value : label.world) text << " " << value;
+  return text.str();
 }
 
 }  // namespace anesi::toys

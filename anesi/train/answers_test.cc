@@ -2,8 +2,6 @@
 // batches of labels of every kind, their gradients, and everything that a Predictor answers.
 #include <gtest/gtest.h>
 
-#include <sstream>
-
 #include "anesi/core/beliefs.h"
 #include "anesi/core/rows.h"
 #include "anesi/core/seeded.h"
@@ -123,7 +121,8 @@ class KnowledgeBesideTheOracle {
       for (std::size_t i = 0; i < gradient.size(); ++i) {
         for (std::size_t v = 0; v < gradient[i].size(); ++v) {
           const auto slope = logits.grad()[row][static_cast<std::int64_t>(i)][static_cast<std::int64_t>(v)];
-          ASSERT_NEAR(slope.item<double>(), -gradient[i][v] / kRows, kNear) << "row " << row;
+          ASSERT_NEAR(slope.item<double>(), -gradient[i][v] / kRows, kNear)
+              << "variable " << i << ": " << toys::told(beliefs_[as_size(row)], labels[as_size(row)]);
         }
       }
     }
