@@ -98,6 +98,7 @@ class SumOfGradients {
 
   void add(const torch::Tensor& loss) {
     loss_ += loss.item<double>();
+    if (!loss.requires_grad()) return;  // outputs of one value each: there is nothing to learn
     const auto more = torch::autograd::grad({loss}, parameters_, {}, /*retain_graph=*/false, /*create_graph=*/false,
                                             /*allow_unused=*/true);
     for (std::size_t place = 0; place < more.size(); ++place) add_to(gradients_[place], more[place]);
