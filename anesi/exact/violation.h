@@ -14,8 +14,8 @@ struct BelievedLogs {
   double operator()(std::int64_t variable, std::int64_t value) const { return values[variable * width + value]; }
 };
 
-// Draws, and worlds by falling probability, among which one that violates a constraint is looked for before a circuit of
-// the violations is made.
+// Draws, and worlds by falling probability, among which one that violates a constraint is looked for before a circuit
+// of the violations is made.
 inline constexpr int kDrawsToViolate = 1000, kWorldsToViolate = 100000;
 
 // The most probable world that violates a constraint, found among all worlds by falling probability. Returns its

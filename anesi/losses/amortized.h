@@ -113,7 +113,8 @@ class AmortizedLoss final : public Loss {
   double update_on(const Exercise& exercise, const Rate& rate);
 
   torch::Tensor loss(const torch::Tensor& beliefs, const Observations& observations) override;
-  // Of each example, [batch]; minus its mean is the loss. Logarithms of the beliefs are as observed_log_prob() takes them.
+  // Of each example, [batch]; minus its mean is the loss. Logarithms of the beliefs are as observed_log_prob() takes
+  // them.
   torch::Tensor log_likelihood(const torch::Tensor& beliefs, const Observations& observations,
                                const LogBeliefs* logs = nullptr);
   // The prior takes note of the beliefs, unless they are undefined, then q is updated.

@@ -100,7 +100,8 @@ JointBeam joint_beam_search(const InferenceModel& model, const torch::Tensor& be
 Beam explain(SequenceModel& explanation, const Context& context, std::int64_t width, const Pruning* pruning) {
   const torch::NoGradGuard no_gradients;
   auto beam = beam_search(explanation, context, width, pruning);
-  // Under pruning a world must be one that the pruner lets pass; the beam's are. Where there is none at all, it is empty.
+  // Under pruning a world must be one that the pruner lets pass; the beam's are. Where there is none at all, it is
+  // empty.
   if (pruning != nullptr || beam.values.size(1) == 0) return beam;
   const auto best = explanation.most_probable(context);
   if (!best) return beam;

@@ -184,7 +184,8 @@ void Core::load_state(const NamedTensors& state) {
     return here != own.end() && here->second.scalar_type() == entry.second.scalar_type() &&
            torch::equal(here->second, entry.second);
   };
-  if (choice_.architecture != kExactArchitecture && (facts.size() != own.size() || !std::ranges::all_of(facts, is_here))) {
+  if (choice_.architecture != kExactArchitecture &&
+      (facts.size() != own.size() || !std::ranges::all_of(facts, is_here))) {
     throw UsageError("state: what was found of the function is not what was found here");
   }
   if (watching > kMostWatched || (watching > 0 && problem->facts().find<Automaton>() == nullptr)) {

@@ -1,4 +1,5 @@
-// What a program that this library is preloaded into is to meet: tests/faults/torture.py says it by environment variables.
+// What a program that this library is preloaded into is to meet: tests/faults/torture.py says it by environment
+// variables.
 //
 //   FAULTS_UNDER=FOLDER      calls on files below it are counted, from 1; an absolute path
 //   FAULTS_TRACE=FILE        gets a line for each of them (its number, the call, the file) and one when main is over
