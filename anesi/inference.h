@@ -8,7 +8,6 @@
 #include "anesi/core/error.h"
 #include "anesi/core/examples.h"
 #include "anesi/core/facts.h"
-#include "anesi/core/given.h"
 #include "anesi/core/known_variables.h"
 #include "anesi/core/problem.h"
 #include "anesi/core/rows.h"

@@ -28,7 +28,6 @@ struct AskedInput {
   torch::Tensor inputs;                    // [1, …]
   torch::Tensor beliefs;                   // [1, worlds, domain]
   std::optional<Observations> label = {};  // none where nobody knows
-  torch::Tensor given = {};                // what c is told besides
 };
 
 struct Answer {
@@ -69,7 +68,7 @@ class Answers {
   Answers(const Predictor& predictor, const Presentation& presentation, std::string task)
       : predictor_(predictor), shown_(presentation), task_(std::move(task)) {}
 
-  AskedInput input(torch::Tensor inputs, std::optional<Observations> label = {}, torch::Tensor given = {}) const;
+  AskedInput input(torch::Tensor inputs, std::optional<Observations> label = {}) const;
   AskedInput example(const Examples& examples, std::int64_t index) const;
 
   // The most likely outputs. With `certify`, c is asked about so many worlds of this belief, and how far off q can be

@@ -65,7 +65,7 @@ std::vector<std::int64_t> Answers::asked_output(const AskedFor& asked) const {
 }
 
 Explanation Answers::explain(const AskedInput& input, const ExplainQuestion& question) const {
-  ExplainRequest request{.top = question.top, .given = input.given};
+  ExplainRequest request{.top = question.top};
   if (question.output) request.output = asked_output(*question.output);
   auto explanation = predictor_.explain(input.beliefs, request);
   if (explanation.by == ExplainedBy::kModel && explanation.worlds.empty()) {
@@ -82,7 +82,7 @@ void Answers::add_label(const AskedInput& input, Answer& answer) const {
 
 Answer Answers::explain_jointly(const AskedInput& input, std::int64_t top) const {
   Answer answer{.json = {{"task", task_}, {"pairs", nlohmann::ordered_json::array()}}, .text = {}};
-  for (const auto& pair : predictor_.explain_jointly(input.beliefs, top, input.given)) {
+  for (const auto& pair : predictor_.explain_jointly(input.beliefs, top)) {
     answer.json["pairs"].push_back({{"output", shown_.output(pair.output)},
                                     {"text", shown_.world(pair.world)},
                                     {"world", pair.world},
@@ -259,7 +259,7 @@ Picture Answers::picture(const AskedInput& input, const Explanation& explanation
 std::vector<RecordedStep> Answers::record(const AskedInput& input, const Explanation& explanation) const {
   const auto world = explanation.by == ExplainedBy::kModel && !explanation.worlds.empty() ? explanation.worlds[0].world
                                                                                           : std::vector<std::int64_t>();
-  return predictor_.record(input.beliefs, explanation.output, world, input.given);
+  return predictor_.record(input.beliefs, explanation.output, world);
 }
 
 }  // namespace anesi

@@ -15,8 +15,8 @@ namespace anesi {
 namespace {
 
 // The cells that a walk visits, from its start on.
-std::vector<std::int64_t> cells_of(const GridWalk& walk, Values path, const torch::Tensor& given) {
-  std::vector<std::int64_t> cells{given.defined() ? given[0][0].item<std::int64_t>() : walk.start};
+std::vector<std::int64_t> cells_of(const GridWalk& walk, Values path) {
+  std::vector<std::int64_t> cells{walk.start};
   for (const auto direction : path) {
     if (direction == kNone) break;
     const auto next = walk.step(cells.back(), direction);
@@ -48,14 +48,14 @@ torch::Tensor beliefs_of_worlds(const Explanation& explanation, const Space& wor
 
 }  // namespace
 
-AskedInput Answers::input(torch::Tensor inputs, std::optional<Observations> label, torch::Tensor given) const {
+AskedInput Answers::input(torch::Tensor inputs, std::optional<Observations> label) const {
   auto beliefs = predictor_.beliefs(inputs);
-  return {std::move(inputs), std::move(beliefs), std::move(label), std::move(given)};
+  return {std::move(inputs), std::move(beliefs), std::move(label)};
 }
 
 AskedInput Answers::example(const Examples& examples, std::int64_t index) const {
   const auto batch = examples.batch(index, index + 1);
-  return input(batch.inputs, batch.observations, batch.observations.given);
+  return input(batch.inputs, batch.observations);
 }
 
 AskedInput Answers::with_known(const AskedInput& input, const std::map<std::int64_t, std::int64_t>& known) const {
@@ -98,10 +98,10 @@ nlohmann::ordered_json Answers::explanation_json(const AskedInput& input, const 
   if (explanation.by == ExplainedBy::kInfluence) json["influence"] = explanation.influence;
   const auto& facts = predictor_.problem().facts();
   if (const auto* const walk = facts.find<GridWalk>()) {
-    json["path"] = cells_of(*walk, explanation.output, input.given);
-    json["read_path"] = cells_of(*walk, explanation.read_output, input.given);
+    json["path"] = cells_of(*walk, explanation.output);
+    json["read_path"] = cells_of(*walk, explanation.read_output);
     if (input.label && input.label->outputs.defined()) {
-      json["label_path"] = cells_of(*walk, values_of(input.label->outputs[0]), input.given);
+      json["label_path"] = cells_of(*walk, values_of(input.label->outputs[0]));
     }
   }
   if (const auto* const pairs = facts.find<VariablePairs>()) {
@@ -132,7 +132,7 @@ Explanation Answers::explain_known(const AskedInput& certain, const ConditionQue
 nlohmann::ordered_json Answers::condition(const AskedInput& input, const ConditionQuestion& question) const {
   const auto certain = with_known(input, question.known);
   // What is known of the world is in the beliefs already; how likely it was, in those of the input.
-  Evidence evidence{.given = input.given};
+  Evidence evidence;
   const auto output = question.output ? std::optional(asked_output(*question.output)) : std::nullopt;
   if (output) evidence.outputs = tensor_of(*output).unsqueeze(0);
   if (!question.known.empty()) {

@@ -119,7 +119,7 @@ void Answers::certify(const AskedInput& input, std::int64_t draws, Answer& answe
 }
 
 Answer Answers::predict(const AskedInput& input, std::int64_t top, std::int64_t certify) const {
-  auto answer = tell_predictions(predictor_.predict(input.beliefs, top, input.given));
+  auto answer = tell_predictions(predictor_.predict(input.beliefs, top));
   if (certify > 0) this->certify(input, certify, answer);
   add_label(input, answer);
   return answer;
@@ -166,7 +166,7 @@ Judged Answers::judged(const Batch& batch, const torch::Tensor& beliefs, const P
   if (!chosen) {  // q only says how likely an output is
     const auto told = [&](const torch::Tensor& outputs) {
       const torch::NoGradGuard no_gradients;
-      return predictor_.model().prediction->log_prob({only(beliefs), {}, seen.given}, outputs).exp().item<double>();
+      return predictor_.model().prediction->log_prob(only(beliefs), outputs).exp().item<double>();
     };
     judged.probability = told(best);
     judged.right = right_outputs(predictor_.problem(), alone, best).item<bool>();
@@ -182,7 +182,7 @@ Judged Answers::judged(const Batch& batch, const torch::Tensor& beliefs, const P
 std::vector<Judged> Answers::judge(const Examples& examples, std::int64_t begin, std::int64_t end) const {
   const auto batch = examples.batch(begin, end);
   const auto beliefs = predictor_.beliefs(batch.inputs);
-  const auto predicted = predictor_.predict(beliefs, 1, batch.observations.given);
+  const auto predicted = predictor_.predict(beliefs, 1);
   std::vector<Judged> judgements;
   for (std::int64_t row = 0; row < end - begin; ++row) judgements.push_back(judged(batch, beliefs, predicted, row));
   return judgements;

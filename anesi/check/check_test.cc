@@ -9,7 +9,7 @@
 #include "anesi/core/beliefs.h"
 #include "anesi/core/build.h"
 #include "anesi/core/error.h"
-#include "anesi/core/given.h"
+#include "anesi/core/known_variables.h"
 #include "anesi/core/rows.h"
 #include "anesi/core/score.h"
 #include "anesi/core/seeded.h"
@@ -172,6 +172,7 @@ TEST_F(ProblemCheck, FindsNothingWrongWithWhatIsRight) {
   EXPECT_EQ(bad_ones(toys::Addition(3, /*base=*/2)), "");
   EXPECT_EQ(bad_ones(toys::PairsThatDiffer(Space{3, 3, 2}, {{0, 1}, {1, 2}})), "");
   EXPECT_EQ(bad_ones(toys::CheapestWalk(3)), "");
+  EXPECT_EQ(bad_ones(toys::CheapestWalk(3, /*any_ends=*/true)), "");
   EXPECT_EQ(bad_ones(*with(silent_, std::unique_ptr<Pruner>(std::make_unique<Lax>(false)))), "")
       << "a pruner may allow more where it says so";
 }
@@ -301,40 +302,40 @@ TEST_F(ProblemCheck, FindsAnAskedOutputThatIsNoneAndATraceThatIsNoFunction) {
       toys::names(verdict(*with(silent_, AskedOutput{{0, 10}})), {"asked output", "variable 1", "10", "0", "9"}));
   EXPECT_EQ(bad_ones(*with(silent_, AskedOutput{{0}})), "asked output ");
   std::int64_t calls = 0;
-  const auto changing = [&](const torch::Tensor& worlds, const torch::Tensor&) { return worlds + ++calls; };
+  const auto changing = [&](const torch::Tensor& worlds) { return worlds + ++calls; };
   EXPECT_EQ(bad_ones(*with(silent_, Trace{changing})), "trace ");
-  const auto short_of_rows = [](const torch::Tensor& worlds, const torch::Tensor&) { return worlds.slice(0, 1); };
+  const auto short_of_rows = [](const torch::Tensor& worlds) { return worlds.slice(0, 1); };
   EXPECT_EQ(bad_ones(*with(silent_, Trace{short_of_rows})), "trace ");
 }
 
 TEST_F(ProblemCheck, FindsAScoreThatContradictsTheFunction) {
-  const auto honest = [](const torch::Tensor&, const torch::Tensor& outputs, const torch::Tensor&) {
-    return torch::zeros({outputs.size(0)});
+  const auto none = [](const torch::Tensor&, const torch::Tensor& outputs) { return torch::zeros({outputs.size(0)}); };
+  const auto honest = [](const torch::Tensor&, const torch::Tensor& outputs, const torch::Tensor& wanted) {
+    return (outputs != wanted).any(1).to(torch::kFloat32);
   };
-  EXPECT_EQ(bad_ones(*with(silent_, Score{.regret = honest, .distance = honest})), "");
+  EXPECT_EQ(bad_ones(*with(silent_, Score{.regret = none, .distance = honest})), "");
   EXPECT_EQ(bad_ones(*with(silent_, Score{})), "");
   // It says of c's own output that it is worse, wherever a carry is.
-  const auto dear = [](const torch::Tensor&, const torch::Tensor& outputs, const torch::Tensor&) {
+  const auto worse = [](const torch::Tensor&, const torch::Tensor& outputs) {
     return outputs.select(1, 0).to(torch::kFloat32);
   };
-  EXPECT_TRUE(toys::names(verdict(*with(silent_, Score{.regret = dear})), {"score"}));
+  const auto dear = [&](const torch::Tensor& worlds, const torch::Tensor& outputs, const torch::Tensor&) {
+    return worse(worlds, outputs);
+  };
+  EXPECT_TRUE(toys::names(verdict(*with(silent_, Score{.regret = worse})), {"score"}));
   EXPECT_TRUE(toys::names(verdict(*with(silent_, Score{.distance = dear})), {"score"}));
 }
 
-TEST_F(ProblemCheck, FindsAGivenOutsideItsSpaceOrThatTheFunctionCannotAnswer) {
-  const auto shifted = make_problem(Space{5}, Space{8}, [](Values w, Values given, MutableValues y) {
-    y[0] = w[0] + (given.empty() ? 0 : given[0]);
-  });
-  const auto draws = [&](std::int64_t below, Space space) {
-    return verdict(*with(shifted, Given{std::move(space), [below](std::int64_t count, const at::Generator& generator) {
-                                          return torch::randint(below, {count, 1}, generator, torch::kInt64);
-                                        }}));
+TEST_F(ProblemCheck, FindsKnownVariablesThatAreNoneOrGetNoValuesOfTheirs) {
+  const auto knows = [&](std::int64_t variable, std::int64_t below) {
+    const auto draw = [below](std::int64_t count, const at::Generator& generator) {
+      return torch::randint(below, {count, 1}, generator, torch::kInt64);
+    };
+    return verdict(*with(silent_, KnownVariables{{variable}, draw}));
   };
-  EXPECT_EQ(draws(4, Space{4}), "");
-  const auto outside = draws(4, Space{3});
-  EXPECT_TRUE(toys::names(outside, {"given", "variable 0", "3", "0", "2"}));
-  const auto unanswered = draws(6, Space{6});
-  EXPECT_TRUE(toys::names(unanswered, {"given"}));
+  EXPECT_EQ(knows(0, silent_->worlds().domain(0)), "");
+  EXPECT_TRUE(toys::names(knows(0, silent_->worlds().domain(0) + 1), {"known variables", "variable 0"}));
+  EXPECT_TRUE(toys::names(knows(99, 1), {"known variables", "99"}));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "anesi/core/beliefs.h"
+#include "anesi/core/known_variables.h"
 #include "anesi/core/rows.h"
 #include "anesi/models/beam.h"
 
@@ -88,13 +89,13 @@ Certificate certify(SequenceModel& prediction, const Problem& problem, const tor
 }
 
 ExploitCheck check_exploits(SequenceModel& prediction, const Problem& problem, const torch::Tensor& worlds,
-                            const torch::Tensor& given, const std::function<std::string(std::int64_t)>& name) {
+                            const std::function<std::string(std::int64_t)>& name) {
   constexpr std::int64_t kMostValuesInPairs = 16;
   const torch::NoGradGuard no_gradients;
   const auto& space = problem.worlds();
-  const auto outputs = problem.apply(worlds, given);
+  const auto outputs = problem.apply(worlds);
   const auto loss = [&](const torch::Tensor& beliefs) {
-    return -prediction.log_prob({as_computed(prediction, beliefs), {}, given}, outputs).mean().item<double>();
+    return -prediction.log_prob(as_computed(prediction, beliefs), outputs).mean().item<double>();
   };
   ExploitCheck check;
   check.truth = loss(certain_beliefs(worlds, space));
@@ -106,21 +107,32 @@ ExploitCheck check_exploits(SequenceModel& prediction, const Problem& problem, c
     check.cheapest = what;
     check.cheapest_loss = cost;
   };
-  const auto consider_worlds = [&](const std::string& what, const torch::Tensor& renamed) {
+  const auto* const known = problem.facts().find<KnownVariables>();
+  const auto consider_worlds = [&](const std::string& what, const torch::Tensor& all_renamed) {
+    auto renamed = all_renamed;
+    if (known != nullptr) {  // nobody takes them for anything else
+      renamed = renamed.clone();
+      for (const auto variable : known->variables) renamed.select(1, variable).copy_(worlds.select(1, variable));
+    }
     // A renaming that c itself cannot tell from the truth is no fault of q: the labels do not say.
-    if (!torch::equal(problem.apply(renamed, given), outputs)) consider(what, certain_beliefs(renamed, space));
+    if (!torch::equal(problem.apply(renamed), outputs)) consider(what, certain_beliefs(renamed, space));
   };
   const auto called = [&](std::int64_t value) { return name ? name(value) : std::to_string(value); };
   const auto domains = torch::tensor(space.domains());
-  const auto values = space.largest_domain();
-  consider("every value equally likely", uniform_beliefs(worlds.size(0), space));
+  const auto perceived = perceived_space(problem);
+  const auto values = perceived.largest_domain();
+  consider("every value equally likely",
+           known == nullptr ? uniform_beliefs(worlds.size(0), space)
+                            : known->complete_beliefs(
+                                  uniform_beliefs(worlds.size(0), perceived),
+                                  worlds.index_select(1, torch::tensor(known->variables, torch::kInt64)), space));
   for (std::int64_t value = 0; value < values; ++value) {
     consider_worlds(fmt::format("every variable is {}", called(value)),
                     torch::full_like(worlds, value).minimum(domains - 1));
     if (value > 0) consider_worlds(fmt::format("values renamed by {}", value), (worlds + value).remainder(domains));
   }
   consider_worlds("values renamed backwards", domains - 1 - worlds);
-  if (!space.all_domains_equal() || values > kMostValuesInPairs) return check;
+  if (!perceived.all_domains_equal() || values > kMostValuesInPairs) return check;
   for (std::int64_t value = 0; value < values; ++value) {
     for (std::int64_t other = 0; other < values; ++other) {
       if (value == other) continue;

@@ -50,7 +50,7 @@ struct ExploitCheck {
 // worlds int64 [n, variables] are the truth, and given is what c is told besides of each.
 // `name` says what a value is called; by default its number.
 ExploitCheck check_exploits(SequenceModel& prediction, const Problem& problem, const torch::Tensor& worlds,
-                            const torch::Tensor& given = {}, const std::function<std::string(std::int64_t)>& name = {});
+                            const std::function<std::string(std::int64_t)>& name = {});
 
 // Share of rows whose most probable explanation is the exact one, or as probable: the model's own where it can tell
 // without search, else the best of a beam.

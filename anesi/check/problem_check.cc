@@ -10,7 +10,7 @@
 #include "anesi/core/asked_output.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
-#include "anesi/core/given.h"
+#include "anesi/core/known_variables.h"
 #include "anesi/core/pruner.h"
 #include "anesi/core/rows.h"
 #include "anesi/core/score.h"
@@ -249,33 +249,33 @@ Finding check_automaton(const Problem& problem, const Automaton& automaton, cons
                       fmt::join(values_of(worlds[first]), ", "), wrong.size(0), worlds.size(0))};
 }
 
-// What is drawn must lie in its space, and c must answer it.
-Finding check_given(const Problem& problem, const Given& given, const torch::Tensor& worlds,
-                    const at::Generator& generator) {
-  const auto drawn = given.draw(worlds.size(0), generator);
+// They must be variables of the world, and what is drawn for them values of theirs.
+Finding check_known(const Problem& problem, const KnownVariables& known, const at::Generator& generator) {
+  constexpr std::int64_t kDraws = 1000;
+  std::vector<std::int64_t> domains;
+  for (const auto variable : known.variables) {
+    if (variable < 0 || variable >= problem.worlds().variables()) {
+      return {"known variables", false, fmt::format("there is no variable {} in the world", variable)};
+    }
+    domains.push_back(problem.worlds().domain(variable));
+  }
+  const Space space(std::move(domains));
+  const auto drawn = known.draw(kDraws, generator).contiguous();
   for (std::int64_t row = 0; row < drawn.size(0); ++row) {
-    if (const auto complaint = given.space.complaint(values_of(drawn[row])); !complaint.empty()) {
-      return {"given", false, "what is drawn lies outside its space: " + complaint};
+    if (const auto complaint = space.complaint(row_of(drawn, row)); !complaint.empty()) {
+      return {"known variables", false, "what is drawn is no value of theirs: " + complaint};
     }
   }
-  try {
-    const auto answers = problem.apply(worlds, drawn);
-    for (std::int64_t row = 0; row < answers.size(0); ++row) {
-      if (const auto complaint = problem.outputs().complaint(values_of(answers[row])); !complaint.empty()) {
-        return {"given", false, "c gives an output outside its space: " + complaint};
-      }
-    }
-  } catch (const Error& error) {
-    return {"given", false, error.what()};
-  }
-  return {"given", true, fmt::format("c answers {} that were drawn", drawn.size(0))};
+  return {"known variables", true, fmt::format("{}, with values for them", known.variables.size())};
 }
 
 // Outputs must be walks from the start to the goal.
-Finding check_walks(const Problem& problem, const GridWalk& walk, const torch::Tensor& outputs) {
-  if (walk.cells() != problem.worlds().variables()) {
+Finding check_walks(const Problem& problem, const GridWalk& walk, const torch::Tensor& worlds,
+                    const torch::Tensor& outputs) {
+  if (walk.world_variables() != problem.worlds().variables()) {
     return {"walk", false,
-            fmt::format("a grid of {} cells for {} world variables", walk.cells(), problem.worlds().variables())};
+            fmt::format("{} variables of a grid for {} world variables", walk.world_variables(),
+                        problem.worlds().variables())};
   }
   if (problem.outputs().largest_domain() != kDirections) {
     return {"walk", false,
@@ -283,12 +283,14 @@ Finding check_walks(const Problem& problem, const GridWalk& walk, const torch::T
                         kDirections)};
   }
   for (std::int64_t row = 0; row < outputs.size(0); ++row) {
-    auto cell = walk.start;
+    const auto its_own = walk.in(row_of(worlds, row));
+    auto cell = its_own.start;
     for (const auto direction : values_of(outputs[row])) {
       if (direction == kNone || cell == kNone) break;
       cell = walk.step(cell, direction);
     }
-    if (cell != walk.goal) return {"walk", false, fmt::format("the output of world {} does not end at the goal", row)};
+    if (cell != its_own.goal)
+      return {"walk", false, fmt::format("the output of world {} does not end at the goal", row)};
   }
   return {"walk", true, "outputs go from the start to the goal"};
 }
@@ -296,7 +298,7 @@ Finding check_walks(const Problem& problem, const GridWalk& walk, const torch::T
 // c's own outputs cannot be bettered.
 Finding check_score(const Problem& problem, const torch::Tensor& worlds, const torch::Tensor& outputs) {
   const bool best = (regret(problem, worlds, outputs) == 0).all().item<bool>();
-  const bool same = (distance(problem, outputs, outputs) == 0).all().item<bool>();
+  const bool same = (distance(problem, worlds, outputs, outputs) == 0).all().item<bool>();
   return {"score", best && same,
           !best   ? "c's own outputs are said to do worse than c's own"
           : !same ? "outputs are said to differ from themselves"
@@ -359,18 +361,18 @@ std::vector<Finding> check_problem(const Problem& problem, std::uint64_t seed) {
     findings.push_back(check_pairs(problem, known->pairs, worlds, outputs));
   }
   if (facts.find<ValuesAreNames>() != nullptr) findings.push_back(check_names(problem, worlds, outputs, generator));
-  if (const auto* const given = facts.find<Given>()) {
-    findings.push_back(check_given(problem, *given, worlds, generator));
+  if (const auto* const known = facts.find<KnownVariables>()) {
+    findings.push_back(check_known(problem, *known, generator));
   }
   if (facts.find<Score>() != nullptr) findings.push_back(check_score(problem, worlds, outputs));
-  if (const auto* const walk = facts.find<GridWalk>()) findings.push_back(check_walks(problem, *walk, outputs));
+  if (const auto* const walk = facts.find<GridWalk>()) findings.push_back(check_walks(problem, *walk, worlds, outputs));
   if (const auto* const asked = facts.find<AskedOutput>()) {
     const auto complaint = problem.outputs().complaint(asked->output);
     findings.push_back({"asked output", complaint.empty(), complaint.empty() ? "is one of the outputs" : complaint});
   }
   if (const auto* const trace = facts.find<Trace>()) {
-    const auto told = trace->of(worlds, {});
-    const bool same = torch::equal(told, trace->of(worlds, {}));
+    const auto told = trace->of(worlds);
+    const bool same = torch::equal(told, trace->of(worlds));
     const bool good = same && told.dim() == 2 && told.size(0) == rows;
     findings.push_back({"trace", good,
                         good ? fmt::format("{} numbers of each world, the same again", told.size(1))

@@ -10,7 +10,7 @@
 #include "anesi/core/asked_output.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
-#include "anesi/core/given.h"
+#include "anesi/core/known_variables.h"
 #include "anesi/core/pruner.h"
 #include "anesi/core/rows.h"
 #include "anesi/core/seeded.h"
@@ -133,8 +133,8 @@ void examine_search(const Predictor& predictor, const AskedOutput& asked, const 
 constexpr std::int64_t kExploitWorlds = 200;
 
 bool examine_exploits(SequenceModel& prediction, const Task& task, const Problem& problem, const torch::Tensor& worlds,
-                      const torch::Tensor& given, const std::string& title, CheckReport& report) {
-  const auto exploits = check_exploits(prediction, problem, worlds, given,
+                      const std::string& title, CheckReport& report) {
+  const auto exploits = check_exploits(prediction, problem, worlds,
                                        [&](std::int64_t value) { return task.presentation->value(0, value); });
   auto key = title;
   std::erase(key, ',');
@@ -194,7 +194,8 @@ void examine_q(const Configuration& configuration, const Task& task, const Check
     return;
   }
   const auto& problem = *task.problem;
-  const auto learned = configuration.train.pieces && task.pieces ? task.pieces->problem : task.problem;
+  const auto pieces = shown_pieces(configuration, task);
+  const auto learned = pieces ? pieces->problem : task.problem;
   const auto model = configuration.make_model(problem);
   const auto generator = seeded(options.seed);
   {
@@ -219,16 +220,17 @@ void examine_q(const Configuration& configuration, const Task& task, const Check
   }
   if (prediction.multilinear()) examine_certificate(prediction, problem, beliefs, "prior", options, generator, report);
   bool exploitable =
-      examine_exploits(prediction, task, problem, uniform_worlds(problem, generator), {}, "exploits", report);
+      examine_exploits(prediction, task, problem, uniform_worlds(problem, generator), "exploits", report);
   const auto prior_worlds = [&](const Problem& of) {
-    return configuration.make_prior(of.worlds())->sample_with_worlds(kExploitWorlds, generator).worlds;
+    const auto worlds =
+        configuration.make_prior(perceived_space(of))->sample_with_worlds(kExploitWorlds, generator).worlds;
+    const auto* const known = of.facts().find<KnownVariables>();
+    return known == nullptr ? worlds
+                            : known->complete_worlds(worlds, known->draw(kExploitWorlds, generator), of.worlds());
   };
-  exploitable |= examine_exploits(prediction, task, problem, prior_worlds(problem), {}, "exploits, prior", report);
+  exploitable |= examine_exploits(prediction, task, problem, prior_worlds(problem), "exploits, prior", report);
   if (learned != task.problem) {
-    const auto* const known = learned->facts().find<Given>();
-    const auto given = known != nullptr ? known->draw(kExploitWorlds, generator) : torch::Tensor();
-    exploitable |=
-        examine_exploits(prediction, task, *learned, prior_worlds(*learned), given, "exploits, pieces", report);
+    exploitable |= examine_exploits(prediction, task, *learned, prior_worlds(*learned), "exploits, pieces", report);
   }
   report.set("exploitable", exploitable);
 }
@@ -240,7 +242,6 @@ void examine_run(const LoadedRun& run, const Examples& data, const CheckOptions&
   const auto generator = seeded(options.seed);
   const auto examples = std::min(data.size(), options.beliefs);
   const auto batch = data.batch(0, examples);
-  const auto& given = batch.observations.given;
   const auto perceived = predictor.beliefs(batch.inputs);
   const auto prior = FixedDirichlet(problem.worlds(), 0.2).sample(options.beliefs, generator);
   const auto degenerate =
@@ -253,14 +254,14 @@ void examine_run(const LoadedRun& run, const Examples& data, const CheckOptions&
     return;
   }
   auto& prediction = *model.prediction;
-  const auto predicted = predictor.predict(perceived, 1, given).outputs.select(1, 0).contiguous();
+  const auto predicted = predictor.predict(perceived, 1).outputs.select(1, 0).contiguous();
   if (const auto exact = exact_at_hand(problem, report)) {
     examine_distance(prediction, problem, *exact, prior, "prior", options, generator, report);
     examine_distance(prediction, problem, *exact, perceived, "perceived", options, generator, report);
     examine_distance(prediction, problem, *exact, degenerate, "degenerate", options, generator, report);
     if (model.explanation) {
-      const auto agreement = mpe_agreement(*model.explanation, *exact, {perceived, predicted, given},
-                                           predictor.options().beam, predictor.pruning());
+      const auto agreement = mpe_agreement(*model.explanation, *exact, {perceived, predicted}, predictor.options().beam,
+                                           predictor.pruning());
       report.set("mpe_agreement", agreement);
       report.line(
           true, "explanations",
@@ -276,8 +277,8 @@ void examine_run(const LoadedRun& run, const Examples& data, const CheckOptions&
     const auto draws = std::max<std::int64_t>(1, options.samples / 10);
     double satisfied = 0;
     for (std::int64_t draw = 0; draw < draws; ++draw) {
-      const auto worlds = predictor.sample(perceived, predicted, 1, generator, given).squeeze(1);
-      satisfied += (problem.apply(worlds, given) == predicted).all(1).to(torch::kFloat64).mean().item<double>();
+      const auto worlds = predictor.sample(perceived, predicted, 1, generator).squeeze(1);
+      satisfied += (problem.apply(worlds) == predicted).all(1).to(torch::kFloat64).mean().item<double>();
     }
     satisfied /= static_cast<double>(draws);
     report.set("satisfied", satisfied);
@@ -293,17 +294,17 @@ void examine_run(const LoadedRun& run, const Examples& data, const CheckOptions&
                     kThreshold, 100 * wrong.by_world, 100 * wrong.by_choice));
   }
   bool exploitable =
-      examine_exploits(prediction, run.task, problem, uniform_worlds(problem, generator), {}, "exploits", report);
+      examine_exploits(prediction, run.task, problem, uniform_worlds(problem, generator), "exploits", report);
   // Worlds as they come, where they are known: what is rare in them q may get wrong unpunished.
   const bool knows_worlds = data.has_worlds() && !(data.worlds().slice(0, 0, examples) == kUnset).any().item<bool>();
   if (run.task.pieces && run.configuration->train.pieces && knows_worlds) {
     const auto pieces = run.task.pieces->draw(data, torch::arange(examples), generator);
-    exploitable |= examine_exploits(prediction, run.task, *run.task.pieces->problem, pieces.worlds,
-                                    pieces.observations.given, "exploits, pieces", report);
+    exploitable |=
+        examine_exploits(prediction, run.task, *run.task.pieces->problem, pieces.worlds, "exploits, pieces", report);
   }
   if (knows_worlds) {
-    exploitable |= examine_exploits(prediction, run.task, problem, data.worlds().slice(0, 0, examples), given,
-                                    "exploits, data", report);
+    exploitable |=
+        examine_exploits(prediction, run.task, problem, data.worlds().slice(0, 0, examples), "exploits, data", report);
   }
   report.set("exploitable", exploitable);
 }

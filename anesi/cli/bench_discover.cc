@@ -61,7 +61,7 @@ class Shuffled final : public Problem {
 
   const Space& worlds() const override { return worlds_; }
   const Space& outputs() const override { return outputs_; }
-  torch::Tensor apply(const torch::Tensor& worlds, const torch::Tensor&) const override {
+  torch::Tensor apply(const torch::Tensor& worlds) const override {
     const auto outputs = straight_->apply(worlds.index_select(1, tensor_of(reads_)));
     return torch::empty_like(outputs).index_copy_(1, tensor_of(writes_), outputs);
   }
@@ -277,14 +277,14 @@ BlackBox sudoku_is_valid() {
 }
 
 // Paths of the task warcraft between two corners, the rest of a shorter one filled with a direction of its own: all
-// outputs are of one length, and what c may be given is left out.
+// outputs are of one length.
 class FilledPaths final : public Problem {
  public:
   explicit FilledPaths(std::shared_ptr<const Problem> paths)
       : paths_(std::move(paths)), outputs_(Space::uniform(paths_->outputs().variables(), kDirections + 1)) {}
   const Space& worlds() const override { return paths_->worlds(); }
   const Space& outputs() const override { return outputs_; }
-  torch::Tensor apply(const torch::Tensor& worlds, const torch::Tensor&) const override {
+  torch::Tensor apply(const torch::Tensor& worlds) const override {
     const auto paths = paths_->apply(worlds);
     return paths.masked_fill(paths == kNone, kDirections);
   }

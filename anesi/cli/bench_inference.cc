@@ -58,7 +58,7 @@ void enumerate_sums(const Addition& addition, const torch::Tensor& belief) {
     for (std::size_t variable = 0; variable < world.size(); ++variable) {
       weight *= table[10 * variable + static_cast<std::size_t>(world[variable])];
     }
-    addition.apply_to_one(world, {}, sum);
+    addition.apply_to_one(world, sum);
     std::int64_t number = 0;
     for (const auto digit : sum) number = 10 * number + digit;
     shares[static_cast<std::size_t>(number)] += weight;

@@ -38,7 +38,7 @@ Batch Examples::batch(std::int64_t begin, std::int64_t end) const {
 
 std::shared_ptr<const Examples> tensor_examples(torch::Tensor inputs, Observations labels, torch::Tensor worlds) {
   TORCH_CHECK(inputs.size(0) == labels.size(), "examples: ", labels.size(), " labels for ", inputs.size(0), " inputs");
-  for (const auto& more : {labels.outputs, labels.holds, labels.worlds, labels.given, worlds}) {
+  for (const auto& more : {labels.outputs, labels.holds, labels.worlds, worlds}) {
     TORCH_CHECK(!more.defined() || more.size(0) == inputs.size(0), "examples: a label of ", more.size(0), " rows for ",
                 inputs.size(0), " inputs");
   }
@@ -60,9 +60,7 @@ std::vector<std::int64_t> fingerprint(const Splits& data) {
     const auto& labels = split->labels();
     numbers.push_back(labels.outputs.defined() ? checksum(labels.outputs) : 0);
     numbers.push_back(labels.holds.defined() ? checksum(labels.holds) : 0);
-    for (const auto* more : {&labels.worlds, &labels.given}) {
-      if (more->defined()) numbers.push_back(checksum(*more));
-    }
+    if (labels.worlds.defined()) numbers.push_back(checksum(labels.worlds));
   }
   return numbers;
 }

@@ -14,7 +14,9 @@ namespace anesi {
 struct Batch {
   torch::Tensor inputs;  // what perception takes, [batch, …]
   Observations observations;
-  torch::Tensor worlds;  // int64 [batch, world variables], kUnset where not known; never used to train
+  torch::Tensor worlds;      // int64 [batch, world variables], kUnset where not known; never used to train
+  torch::Tensor known = {};  // int64 [batch, known variables]: values of the problem's KnownVariables that perception
+                             // does not tell; undefined: it tells all
 };
 
 // Constant, and may be read from several threads.

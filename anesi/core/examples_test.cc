@@ -11,8 +11,7 @@ namespace {
 torch::Tensor numbers() { return torch::arange(16, torch::kFloat32).view({4, 2, 2}); }
 
 std::shared_ptr<const Examples> four(const torch::Tensor& inputs = numbers()) {
-  Observations labels(torch::tensor({{1}, {2}, {3}, {4}}), torch::tensor({true, true, false, true}),
-                      torch::tensor({{5}, {6}, {7}, {8}}));
+  Observations labels(torch::tensor({{1}, {2}, {3}, {4}}), torch::tensor({true, true, false, true}));
   labels.worlds = torch::tensor({{0, 1}, {1, 0}, {1, 1}, {0, 0}});
   return tensor_examples(inputs, labels, torch::tensor({{0, 1}, {1, 0}, {1, 1}, {0, 0}}));
 }
@@ -26,7 +25,6 @@ TEST(TensorExamples, BatchesHoldTheRowsAskedFor) {
   EXPECT_TRUE(torch::equal(batch.inputs, numbers().index_select(0, rows)));
   EXPECT_TRUE(torch::equal(batch.observations.outputs, torch::tensor({{4}, {2}})));
   EXPECT_TRUE(torch::equal(batch.observations.holds, torch::tensor({true, true})));
-  EXPECT_TRUE(torch::equal(batch.observations.given, torch::tensor({{8}, {6}})));
   EXPECT_TRUE(torch::equal(batch.observations.worlds, torch::tensor({{0, 0}, {1, 0}})));
   EXPECT_TRUE(torch::equal(batch.worlds, torch::tensor({{0, 0}, {1, 0}})));
   EXPECT_TRUE(torch::equal(examples->batch(1, 3).inputs, numbers().slice(0, 1, 3)));
@@ -81,7 +79,6 @@ TEST(Fingerprint, DiffersWhereDataDiffer) {
   EXPECT_EQ(own, same) << "the true worlds are for scoring alone";
   EXPECT_NE(own, with_labels([](Observations& labels) { labels.outputs = labels.outputs.flip(0); }));
   EXPECT_NE(own, with_labels([](Observations& labels) { labels.holds = labels.holds.logical_not(); }));
-  EXPECT_NE(own, with_labels([](Observations& labels) { labels.given = labels.given + 1; }));
   EXPECT_NE(own, with_labels([](Observations& labels) { labels.worlds = torch::full({4, 2}, kUnset, torch::kInt64); }));
 }
 

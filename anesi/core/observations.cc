@@ -24,7 +24,7 @@ torch::Tensor log_one_minus_exp(const torch::Tensor& x) {
 
 Observations Observations::rows(const torch::Tensor& rows) const {
   const auto some = [&](const torch::Tensor& all) { return all.defined() ? all.index_select(0, rows) : all; };
-  Observations result(some(outputs), some(holds), some(given));
+  Observations result(some(outputs), some(holds));
   result.worlds = some(worlds);
   return result;
 }

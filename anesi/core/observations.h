@@ -2,7 +2,7 @@
 //
 // Most labels say "the output is y". Some say less: an invalid sudoku is labelled "not all pairs differ", which is "the
 // output is not y". Others tell the world itself, all of it (a path, where the output is "it is one") or some of its
-// variables. And c may have been told something besides.
+// variables.
 #pragma once
 
 #include <torch/torch.h>
@@ -14,15 +14,13 @@ namespace anesi {
 
 struct Observations {
   Observations() = default;
-  Observations(torch::Tensor observed, torch::Tensor holding = {},  // NOLINT(google-explicit-constructor)
-               torch::Tensor told = {})
-      : outputs(std::move(observed)), holds(std::move(holding)), given(std::move(told)) {}
+  Observations(torch::Tensor observed, torch::Tensor holding = {})  // NOLINT(google-explicit-constructor)
+      : outputs(std::move(observed)), holds(std::move(holding)) {}
 
   torch::Tensor outputs;  // int64 [batch, output variables]; undefined where only worlds were observed
   torch::Tensor
       holds;  // bool [batch]: true where the output is that, false where it is anything else; undefined: all true
   torch::Tensor worlds;  // int64 [batch, world variables], kUnset where a variable is not known; undefined: none is
-  torch::Tensor given;   // int64 [batch, …], what c was told besides; undefined: what it takes by itself
 
   std::int64_t size() const { return outputs.defined() ? outputs.size(0) : worlds.defined() ? worlds.size(0) : 0; }
   // Those of some rows, int64 [rows].

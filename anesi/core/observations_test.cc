@@ -44,18 +44,17 @@ TEST(Observations, PredictionsAgreeWhereTheyAreTheOutputThatHoldsOrAnotherThanTh
 }
 
 TEST(Observations, RowsTakeEachPartThatIsThere) {
-  Observations seen(torch::tensor({{1}, {2}, {3}}), torch::tensor({true, false, true}), torch::tensor({{7}, {8}, {9}}));
+  Observations seen(torch::tensor({{1}, {2}, {3}}), torch::tensor({true, false, true}));
   seen.worlds = torch::tensor({{0, 1}, {1, 1}, {1, 0}});
   const auto some = seen.rows(torch::tensor({2, 0, 2}));
   EXPECT_EQ(some.size(), 3);
   EXPECT_TRUE(torch::equal(some.outputs, torch::tensor({{3}, {1}, {3}})));
   EXPECT_TRUE(torch::equal(some.holds, torch::tensor({true, true, true})));
-  EXPECT_TRUE(torch::equal(some.given, torch::tensor({{9}, {7}, {9}})));
   EXPECT_TRUE(torch::equal(some.worlds, torch::tensor({{1, 0}, {0, 1}, {1, 0}})));
   EXPECT_TRUE(torch::equal(seen.rows_that_hold(), torch::tensor({0, 2})));
 
   const auto plain = Observations(torch::tensor({{1}, {2}})).rows(torch::tensor({1}));
-  EXPECT_FALSE(plain.holds.defined() || plain.given.defined() || plain.worlds.defined());
+  EXPECT_FALSE(plain.holds.defined() || plain.worlds.defined());
   EXPECT_TRUE(torch::equal(Observations(torch::tensor({{1}, {2}})).rows_that_hold(), torch::tensor({0, 1})));
 
   Observations worlds_alone;

@@ -22,15 +22,13 @@ void check_output(const Problem& problem, Values world, Values output) {
 
 class FunctionProblem final : public PointwiseProblem {
  public:
-  using Function = std::function<void(Values, Values, MutableValues)>;
+  using Function = std::function<void(Values, MutableValues)>;
   FunctionProblem(Space worlds, Space outputs, Function function)
       : worlds_(std::move(worlds)), outputs_(std::move(outputs)), function_(std::move(function)) {}
 
   const Space& worlds() const override { return worlds_; }
   const Space& outputs() const override { return outputs_; }
-  void apply_to_one(Values world, Values given, MutableValues output) const override {
-    function_(world, given, output);
-  }
+  void apply_to_one(Values world, MutableValues output) const override { function_(world, output); }
 
  private:
   Space worlds_, outputs_;
@@ -47,9 +45,7 @@ class WithFacts : public Base {
   }
   const Space& worlds() const override { return problem_->worlds(); }
   const Space& outputs() const override { return problem_->outputs(); }
-  torch::Tensor apply(const torch::Tensor& worlds, const torch::Tensor& given) const override {
-    return problem_->apply(worlds, given);
-  }
+  torch::Tensor apply(const torch::Tensor& worlds) const override { return problem_->apply(worlds); }
   const std::shared_ptr<const Base>& inner() const { return problem_; }
 
  private:
@@ -59,29 +55,24 @@ class WithFacts : public Base {
 class PointwiseWithFacts final : public WithFacts<PointwiseProblem> {
  public:
   using WithFacts::WithFacts;
-  void apply_to_one(Values world, Values given, MutableValues output) const override {
-    inner()->apply_to_one(world, given, output);
-  }
+  void apply_to_one(Values world, MutableValues output) const override { inner()->apply_to_one(world, output); }
 };
 
 }  // namespace
 
-torch::Tensor PointwiseProblem::apply(const torch::Tensor& worlds, const torch::Tensor& given) const {
+torch::Tensor PointwiseProblem::apply(const torch::Tensor& worlds) const {
   const auto world_size = this->worlds().variables(), output_size = outputs().variables();
   TORCH_CHECK(worlds.dim() == 2 && worlds.size(1) == world_size && worlds.scalar_type() == torch::kInt64,
               "apply: worlds must be int64 [batch, ", world_size, "], got ", worlds.scalar_type(), " ", worlds.sizes());
   const auto rows = worlds.size(0);
-  TORCH_CHECK(!given.defined() || (given.dim() == 2 && given.size(0) == rows && given.scalar_type() == torch::kInt64),
-              "apply: what is given must be int64 [", rows, ", …], got ", given.scalar_type(), " ", given.sizes());
   const auto input = worlds.to(torch::kCPU).contiguous();
-  const auto told = given.defined() ? given.to(torch::kCPU).contiguous() : given;
   auto result = torch::full({rows, output_size}, kNone, torch::kInt64);
   auto* const out = result.mutable_data_ptr<std::int64_t>();
   parallel_for(rows, kRowsPerThread, [&](std::int64_t begin, std::int64_t end) {
     for (auto row = begin; row < end; ++row) {
       const auto world = row_of(input, row);
       const MutableValues output(out + row * output_size, static_cast<std::size_t>(output_size));
-      apply_to_one(world, told.defined() ? row_of(told, row) : Values(), output);
+      apply_to_one(world, output);
       check_output(*this, world, output);
     }
   });
@@ -90,13 +81,6 @@ torch::Tensor PointwiseProblem::apply(const torch::Tensor& worlds, const torch::
 
 std::shared_ptr<const Problem> make_problem(Space worlds, Space outputs,
                                             std::function<void(Values, MutableValues)> function) {
-  return std::make_shared<FunctionProblem>(
-      std::move(worlds), std::move(outputs),
-      [function = std::move(function)](Values world, Values, MutableValues output) { function(world, output); });
-}
-
-std::shared_ptr<const Problem> make_problem(Space worlds, Space outputs,
-                                            std::function<void(Values, Values, MutableValues)> function) {
   return std::make_shared<FunctionProblem>(std::move(worlds), std::move(outputs), std::move(function));
 }
 
@@ -111,13 +95,12 @@ std::shared_ptr<const Problem> with_facts(std::shared_ptr<const Problem> problem
   return std::make_shared<WithFacts<Problem>>(std::move(problem), std::move(facts));
 }
 
-std::vector<std::int64_t> apply_to(const Problem& problem, Values world, Values given) {
+std::vector<std::int64_t> apply_to(const Problem& problem, Values world) {
   std::vector<std::int64_t> output(static_cast<std::size_t>(problem.outputs().variables()), kNone);
   if (const auto* const pointwise = dynamic_cast<const PointwiseProblem*>(&problem)) {
-    pointwise->apply_to_one(world, given, output);
+    pointwise->apply_to_one(world, output);
   } else {
-    const auto told = given.empty() ? torch::Tensor() : tensor_of(given).unsqueeze(0);
-    output = values_of(problem.apply(tensor_of(world).unsqueeze(0), told)[0]);
+    output = values_of(problem.apply(tensor_of(world).unsqueeze(0))[0]);
   }
   check_output(problem, world, output);
   return output;

@@ -27,10 +27,9 @@ class Problem {
 
   // Applies c to each row of a batch.
   //   worlds   int64 [batch, world variables], each a point of worlds()
-  //   given    int64 [batch, …], what c is told besides (a path's two ends); undefined: what it takes by itself
   //   returns  int64 [batch, output variables]; an output that is shorter than its space ends with kNone
-  // Depends on its arguments alone; called from several threads at once.
-  virtual torch::Tensor apply(const torch::Tensor& worlds, const torch::Tensor& given = {}) const = 0;
+  // Depends on the worlds alone; called from several threads at once.
+  virtual torch::Tensor apply(const torch::Tensor& worlds) const = 0;
 
   const Facts& facts() const { return facts_; }
 
@@ -41,19 +40,17 @@ class Problem {
 // A function that is written for one world at a time.
 class PointwiseProblem : public Problem {
  public:
-  // Writes c(world) into the output, which is kNone throughout before. `given` is empty where nothing was given.
-  virtual void apply_to_one(Values world, Values given, MutableValues output) const = 0;
+  // Writes c(world) into the output, which is kNone throughout before.
+  virtual void apply_to_one(Values world, MutableValues output) const = 0;
 
   // Over a few threads. Throws Error where an output lies outside its space.
-  torch::Tensor apply(const torch::Tensor& worlds, const torch::Tensor& given = {}) const override;
+  torch::Tensor apply(const torch::Tensor& worlds) const override;
 };
 
 // A problem from a lambda:
 //   const auto sum = make_problem(Space{10, 10}, Space{19}, [](Values w, MutableValues y) { y[0] = w[0] + w[1]; });
 std::shared_ptr<const Problem> make_problem(Space worlds, Space outputs,
                                             std::function<void(Values world, MutableValues output)> function);
-std::shared_ptr<const Problem> make_problem(
-    Space worlds, Space outputs, std::function<void(Values world, Values given, MutableValues output)> function);
 
 // The same problem, with these facts in place of its own.
 std::shared_ptr<const Problem> with_facts(std::shared_ptr<const Problem> problem, Facts facts);
@@ -67,6 +64,6 @@ std::shared_ptr<const Problem> with(std::shared_ptr<const Problem> problem, Fact
 }
 
 // c of one world. Throws Error where the output lies outside its space.
-std::vector<std::int64_t> apply_to(const Problem& problem, Values world, Values given = {});
+std::vector<std::int64_t> apply_to(const Problem& problem, Values world);
 
 }  // namespace anesi

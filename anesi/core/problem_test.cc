@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "anesi/core/error.h"
-#include "anesi/core/given.h"
 #include "anesi/core/pruner.h"
 #include "anesi/core/score.h"
 #include "anesi/testing/message_of.h"
@@ -55,32 +54,18 @@ TEST(Problem, OutputsMayEndEarlyAndWorldsOfAnotherShapeAreRefused) {
   EXPECT_THROW(problem->apply(torch::tensor({{0.5}})), c10::Error);
 }
 
-TEST(Problem, IsToldWhatIsGiven) {
-  const auto problem = make_problem(Space::uniform(2, 5), Space{5}, [](Values w, Values given, MutableValues y) {
-    y[0] = w[given.empty() ? 0 : static_cast<std::size_t>(given[0])];
-  });
-  const auto worlds = torch::tensor({{1, 2}, {3, 4}});
-  EXPECT_TRUE(torch::equal(problem->apply(worlds), torch::tensor({{1}, {3}})));
-  EXPECT_TRUE(torch::equal(problem->apply(worlds, torch::tensor({{1}, {0}})), torch::tensor({{2}, {3}})));
-  const std::vector<std::int64_t> world{1, 2}, given{1};
-  EXPECT_EQ(apply_to(*problem, world, given), std::vector<std::int64_t>{2});
-  // A fact more changes nothing of that, one world at a time or many.
-  const auto told = with(problem, Given{Space{2}, {}});
-  EXPECT_EQ(apply_to(*told, world, given), std::vector<std::int64_t>{2});
-  EXPECT_TRUE(torch::equal(told->apply(worlds, torch::tensor({{1}, {0}})), torch::tensor({{2}, {3}})));
-}
-
 TEST(Problem, RegretAndDistanceAreThoseOfItsScoreWhereItHasOne) {
   const auto problem = product();
   const auto worlds = torch::tensor({{2, 3}, {2, 3}}), outputs = torch::tensor({{6}, {8}});
   EXPECT_TRUE(torch::equal(regret(*problem, worlds, outputs), torch::tensor({0.0F, 1.0F})));
-  EXPECT_TRUE(torch::equal(distance(*problem, outputs, torch::tensor({{6}, {6}})), torch::tensor({0.0F, 1.0F})));
+  EXPECT_TRUE(
+      torch::equal(distance(*problem, worlds, outputs, torch::tensor({{6}, {6}})), torch::tensor({0.0F, 1.0F})));
   const auto scored =
-      with(problem, Score{.regret = [](const torch::Tensor& w, const torch::Tensor& y, const torch::Tensor&) {
+      with(problem, Score{.regret = [](const torch::Tensor& w, const torch::Tensor& y) {
              return (y.squeeze(1) - w.prod(1)).abs().to(torch::kFloat32);
            }});
   EXPECT_TRUE(torch::equal(regret(*scored, worlds, outputs), torch::tensor({0.0F, 2.0F})));
-  EXPECT_TRUE(torch::equal(distance(*scored, outputs, torch::tensor({{6}, {6}})), torch::tensor({0.0F, 1.0F})))
+  EXPECT_TRUE(torch::equal(distance(*scored, worlds, outputs, torch::tensor({{6}, {6}})), torch::tensor({0.0F, 1.0F})))
       << "a score without a distance leaves distances as they are";
 }
 

@@ -13,26 +13,24 @@ namespace anesi {
 struct Score {
   // By how much outputs would do worse in their worlds than c's own, [batch]; 0 where they do as well (another path
   // that is as cheap), which evaluation counts as right.
-  std::function<torch::Tensor(const torch::Tensor& worlds, const torch::Tensor& outputs, const torch::Tensor& given)>
-      regret = {};
-  // How far outputs are from those wanted, [batch], 0 where they are the same; what the loss `rloo` lowers.
-  std::function<torch::Tensor(const torch::Tensor& outputs, const torch::Tensor& wanted, const torch::Tensor& given)>
+  std::function<torch::Tensor(const torch::Tensor& worlds, const torch::Tensor& outputs)> regret = {};
+  // How far outputs are from those wanted in a world, [batch], 0 where they are the same; what the loss `rloo` lowers.
+  std::function<torch::Tensor(const torch::Tensor& worlds, const torch::Tensor& outputs, const torch::Tensor& wanted)>
       distance = {};
 };
 
 // By the problem's score or, where it has none, 1 where an output is not c's own.
-inline torch::Tensor regret(const Problem& problem, const torch::Tensor& worlds, const torch::Tensor& outputs,
-                            const torch::Tensor& given = {}) {
+inline torch::Tensor regret(const Problem& problem, const torch::Tensor& worlds, const torch::Tensor& outputs) {
   const auto* const score = problem.facts().find<Score>();
-  if (score != nullptr && score->regret) return score->regret(worlds, outputs, given);
-  return (problem.apply(worlds, given) != outputs).any(1).to(torch::kFloat32);
+  if (score != nullptr && score->regret) return score->regret(worlds, outputs);
+  return (problem.apply(worlds) != outputs).any(1).to(torch::kFloat32);
 }
 
 // By the problem's score or, where it has none, the share of output variables that differ.
-inline torch::Tensor distance(const Problem& problem, const torch::Tensor& outputs, const torch::Tensor& wanted,
-                              const torch::Tensor& given = {}) {
+inline torch::Tensor distance(const Problem& problem, const torch::Tensor& worlds, const torch::Tensor& outputs,
+                              const torch::Tensor& wanted) {
   const auto* const score = problem.facts().find<Score>();
-  if (score != nullptr && score->distance) return score->distance(outputs, wanted, given);
+  if (score != nullptr && score->distance) return score->distance(worlds, outputs, wanted);
   return (outputs != wanted).to(torch::kFloat32).mean(1);
 }
 

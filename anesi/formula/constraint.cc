@@ -21,7 +21,7 @@ class Constraint final : public PointwiseProblem {
 
   const Space& worlds() const override { return worlds_; }
   const Space& outputs() const override { return outputs_; }
-  void apply_to_one(Values world, Values, MutableValues output) const override {
+  void apply_to_one(Values world, MutableValues output) const override {
     output[0] = satisfies(*formula_, world) ? kSatisfied : 0;
   }
 

@@ -62,7 +62,7 @@ class FormulaProblem final : public PointwiseProblem {
   const Space& outputs() const override { return outputs_; }
   Facts& facts_to_fill() { return facts_; }
 
-  void apply_to_one(Values world, Values, MutableValues output) const override {
+  void apply_to_one(Values world, MutableValues output) const override {
     if (!evaluates_) return ask_solver(world, output);
     std::vector<bool> is_true(static_cast<std::size_t>(cnf_.variables()) + 1, false);
     for (std::size_t variable = 0; variable < world.size(); ++variable) {

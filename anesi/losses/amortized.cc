@@ -9,7 +9,6 @@
 #include "anesi/core/asked_output.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
-#include "anesi/core/given.h"
 #include "anesi/core/known_variables.h"
 #include "anesi/core/parallel_operations.h"
 #include "anesi/losses/counted.h"
@@ -145,14 +144,6 @@ double added_up(const Partners& partners, const std::vector<torch::Tensor>& para
   return message[0].item<double>();
 }
 
-void require_looks_at(const InferenceModel& model, const torch::Tensor& given) {
-  if (given.defined() && !model.prediction->looks_at_given()) {
-    throw UsageError(
-        "this architecture of q does not look at what c is told besides the world: set q.given=false, and learn from "
-        "whole examples");
-  }
-}
-
 }  // namespace
 
 torch::Tensor squared_log_ratio(const torch::Tensor& log_q, const torch::Tensor& log_p) {
@@ -188,7 +179,7 @@ AmortizedLoss::AmortizedLoss(std::shared_ptr<const Problem> problem, InferenceMo
 
 Exercise Exercise::rows(std::int64_t begin, std::int64_t end) const {
   const auto part = [&](const torch::Tensor& all) { return all.defined() ? all.slice(0, begin, end) : all; };
-  return {part(beliefs), part(worlds), part(outputs), part(given), part(trace), solutions};
+  return {part(beliefs), part(worlds), part(outputs), part(trace), solutions};
 }
 
 double AmortizedLoss::update(const Rate& rate, const torch::Tensor& more) {
@@ -206,39 +197,30 @@ double AmortizedLoss::update(const Rate& rate, const torch::Tensor& more) {
     return loss;
   }
   prior_->fit();
-  auto [beliefs, worlds] = prior_->sample_with_worlds(options_.samples, generator_);
-  beliefs = beliefs.to(type_);
+  auto [beliefs, worlds] = sample_prior();
   if (more.defined()) {
     beliefs = torch::cat({beliefs, more.to(type_)});
     worlds = torch::cat({worlds, sample_worlds(more, generator_)});
   }
-  if (const auto* const known = problem_->facts().find<KnownVariables>()) make_certain(*known, beliefs, worlds);
-  Exercise exercise{beliefs, worlds, {}};
-  const auto* const given = options_.given ? problem_->facts().find<Given>() : nullptr;
-  if (given != nullptr) exercise.given = given->draw(beliefs.size(0), generator_);
-  require_looks_at(model_, exercise.given);
-  exercise.outputs = problem_->apply(worlds, exercise.given);
+  Exercise exercise{beliefs, worlds, problem_->apply(worlds)};
   if (options_.trace > 0) {
     const auto* const known = problem_->facts().find<Trace>();
     if (known == nullptr) throw UsageError("q.trace: this problem has no intermediate results to tell of");
-    const auto trace = known->of(worlds, exercise.given);
+    const auto trace = known->of(worlds);
     const auto share = static_cast<double>(options_.trace) / static_cast<double>(trace.size(1));
     exercise.trace = trace.masked_fill(torch::rand(trace.sizes(), generator_) >= share, kUnset);
   }
   return update_on(exercise, rate);
 }
 
-void AmortizedLoss::make_certain(const KnownVariables& known, torch::Tensor& beliefs, torch::Tensor& worlds) {
-  // Beliefs that perception emitted come last, and are certain already.
-  const auto drawn = known.draw(options_.samples, generator_);
-  worlds = worlds.clone();
-  auto told = torch::full({worlds.size(0), worlds.size(1)}, kUnset, torch::kInt64);
-  for (std::size_t place = 0; place < known.variables.size(); ++place) {
-    const auto values = drawn.select(1, static_cast<std::int64_t>(place));
-    worlds.select(1, known.variables[place]).slice(0, 0, options_.samples).copy_(values);
-    told.select(1, known.variables[place]).slice(0, 0, options_.samples).copy_(values);
-  }
-  beliefs = clamped(beliefs, told);
+SampledWorlds AmortizedLoss::sample_prior() {
+  auto [beliefs, worlds] = prior_->sample_with_worlds(options_.samples, generator_);
+  beliefs = beliefs.to(type_);
+  const auto* const known = problem_->facts().find<KnownVariables>();
+  if (known == nullptr) return {beliefs, worlds};
+  const auto values = known->draw(options_.samples, generator_);
+  return {known->complete_beliefs(beliefs, values, problem_->worlds()),
+          known->complete_worlds(worlds, values, problem_->worlds())};
 }
 
 torch::Tensor AmortizedLoss::prediction(const Context& context, const torch::Tensor& outputs) {
@@ -253,16 +235,14 @@ Samples AmortizedLoss::outputs_to_explain(SequenceModel& predict, const Context&
 }
 
 torch::Tensor AmortizedLoss::on_policy_loss(const Exercise& exercise) {
-  const auto& [beliefs, worlds, outputs, given, trace, solutions] = exercise;
+  const auto& [beliefs, worlds, outputs, trace, solutions] = exercise;
   auto &predict = *model_.prediction, &explain = *model_.explanation;
   const auto y = outputs_to_explain(predict, exercise.context());
   const auto many = options_.worlds;
-  const auto each = [&](const torch::Tensor& rows) {
-    return many == 1 || !rows.defined() ? rows : rows.repeat_interleave(many, 0);
-  };
-  const Context context(each(beliefs), each(y.values), each(given));
+  const auto each = [&](const torch::Tensor& rows) { return many == 1 ? rows : rows.repeat_interleave(many, 0); };
+  const Context context(each(beliefs), each(y.values));
   const auto w = sample(explain, context, generator_, pruning_.get(), options_.temperature);
-  const auto fits = (problem_->apply(w.values, context.given) == context.outputs).all(1);
+  const auto fits = (problem_->apply(w.values) == context.outputs).all(1);
   const auto log_p = world_log_prob(context.beliefs, w.values).masked_fill(fits.logical_not(), -INFINITY);
   if (many == 1) return squared_log_ratio(y.log_prob + w.log_prob, log_p).mean();
   // Each world says what log q(y|P) should be. Their mean weight is the best guess of all of them.
@@ -278,7 +258,7 @@ torch::Tensor AmortizedLoss::on_policy_loss(const Exercise& exercise) {
 }
 
 torch::Tensor AmortizedLoss::q_loss(const Exercise& exercise) {
-  const auto& [beliefs, worlds, outputs, given, trace, solutions] = exercise;
+  const auto& [beliefs, worlds, outputs, trace, solutions] = exercise;
   if (!matches_) {
     if (!trace.defined()) return -prediction(exercise.context(), outputs).mean();
     const auto traced = model_.prediction->log_prob_with_trace(exercise.context(), outputs, trace);
@@ -287,7 +267,7 @@ torch::Tensor AmortizedLoss::q_loss(const Exercise& exercise) {
   auto& explain = *model_.explanation;
   if (exercise.solutions) {
     // The worlds are distributed as they should be, so that likelihood teaches; then each says what q(y|P) should be.
-    const auto of_worlds = log_prob(explain, {beliefs, outputs, given}, worlds, pruning_.get());
+    const auto of_worlds = log_prob(explain, {beliefs, outputs}, worlds, pruning_.get());
     const auto of_outputs = world_log_prob(beliefs, worlds) - of_worlds.detach();
     return squared_log_ratio(prediction(exercise.context(), outputs), of_outputs).mean() - of_worlds.mean();
   }
@@ -295,7 +275,7 @@ torch::Tensor AmortizedLoss::q_loss(const Exercise& exercise) {
   torch::Tensor loss = torch::zeros({}, beliefs.options());
   if (options_.matching == Matching::kForwardKl || options_.policy != Policy::kOn) {
     const auto log_prediction = prediction(exercise.context(), outputs);
-    const auto log_q = log_prediction + log_prob(explain, {beliefs, outputs, given}, worlds, pruning_.get());
+    const auto log_q = log_prediction + log_prob(explain, {beliefs, outputs}, worlds, pruning_.get());
     if (options_.matching == Matching::kForwardKl) return -log_q.mean();
     loss = loss + squared_log_ratio(log_q, world_log_prob(beliefs, worlds)).mean();
     if (options_.prediction_weight > 0) loss = loss - options_.prediction_weight * log_prediction.mean();
@@ -377,8 +357,10 @@ void AmortizedLoss::to(torch::ScalarType type) {
 
 std::optional<double> AmortizedLoss::learn(const torch::Tensor& beliefs, const Rate& rate) {
   if (!beliefs.defined()) return update(rate);
-  prior_->observe(beliefs.detach());
-  return update(rate, options_.perceived ? beliefs.detach() : torch::Tensor());
+  const auto* const known = problem_->facts().find<KnownVariables>();
+  const auto perceived = beliefs.detach();
+  prior_->observe(known == nullptr ? perceived : known->beliefs_in_others(perceived, problem_->worlds()));
+  return update(rate, options_.perceived ? perceived : torch::Tensor());
 }
 
 torch::Tensor AmortizedLoss::loss(const torch::Tensor& beliefs, const Observations& observations) {
@@ -389,7 +371,6 @@ torch::Tensor AmortizedLoss::loss(const torch::Tensor& beliefs, const Observatio
 
 torch::Tensor AmortizedLoss::log_likelihood(const torch::Tensor& beliefs, const Observations& observations,
                                             const LogBeliefs* logs) {
-  require_looks_at(model_, observations.given);
   const ReducedPrecision precision(options_.precision == Precision::kBf16, beliefs.device().type());
   if (options_.counted > 0) {
     return counted_log_prob(model_, *problem_, beliefs, observations, options_.counted, generator_, pruning_.get());

@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 2> names_of(Precision) { return {"f32", "
 
 struct AmortizedOptions {
   std::int64_t samples = 600, chunk = 0;
-  bool perceived = false, given = true;
+  bool perceived = false;
   std::int64_t trace = 0;
   double trace_weight = 0.3;
   Variant variant = Variant::kPredict;
@@ -58,9 +58,6 @@ struct AmortizedOptions {
         "sampled output values that go through q at once, so that its activations stay in the caches; 0: all. Changes "
         "results by rounding alone, and what is drawn where q's own samples are learned from");
     table.add("perceived", perceived, "learn from the beliefs that perception emits too, beside those of the prior");
-    table.add("given", given,
-              "where c is told something besides the world (a path's ends), tell it something random for each sampled "
-              "world; false: always the same");
     table.add("variant", variant, "q(y|P) alone; with an explanation model q(w|y,P); and with the problem's pruner");
     table.add(
         "matching", matching,
@@ -89,20 +86,21 @@ struct AmortizedOptions {
 
 // What q learns from in a step.
 struct Exercise {
-  torch::Tensor beliefs, worlds, outputs;  // with outputs = c(worlds, given)
-  torch::Tensor given = {}, trace = {};    // undefined where the problem has none
+  torch::Tensor beliefs, worlds, outputs;  // with outputs = c(worlds)
+  torch::Tensor trace = {};                // undefined where the problem has none
   bool solutions = false;                  // whether worlds are distributed as p(w|y,P) (solutions.h)
 
   Exercise rows(std::int64_t begin, std::int64_t end) const;
-  Context context() const { return {beliefs, {}, given}; }
+  Context context() const { return beliefs; }
 };
 
 // q is at rest but for its updates: in evaluation mode, and its weights ask for no gradient. So perception's backward
 // pass computes none of theirs, and several threads may ask q without changing it.
 class AmortizedLoss final : public Loss {
  public:
-  // Throws UsageError where q is to be pruned and the problem has no pruner, where it is to learn from solutions and
-  // there is no output that all labels are about, or from chunks and it normalises by the batch.
+  // The prior is over perceived_space(problem). Throws UsageError where q is to be pruned and the problem has no
+  // pruner, where it is to learn from solutions and there is no output that all labels are about, or from chunks and it
+  // normalises by the batch.
   AmortizedLoss(std::shared_ptr<const Problem> problem, InferenceModel model, std::unique_ptr<BeliefPrior> prior,
                 AmortizedOptions options, at::Generator generator);
 
@@ -134,8 +132,8 @@ class AmortizedLoss final : public Loss {
  private:
   // log q(y|P) as it is learned: under the pruner where q has an explanation model to learn beside it.
   torch::Tensor prediction(const Context& context, const torch::Tensor& outputs);
-  // Makes sampled beliefs certain of what inputs tell, and their worlds agree.
-  void make_certain(const KnownVariables& known, torch::Tensor& beliefs, torch::Tensor& worlds);
+  // Beliefs from the prior with a world of each, certain of what inputs tell.
+  SampledWorlds sample_prior();
   // What q's own worlds are drawn for: its own outputs, or the one that all labels are about.
   Samples outputs_to_explain(SequenceModel& predict, const Context& context);
   // Joint matching on worlds that q draws itself (appendix E.2: the gradient of the drawing is ignored).

@@ -13,6 +13,7 @@
 #include "anesi/core/beliefs.h"
 #include "anesi/core/build.h"
 #include "anesi/core/error.h"
+#include "anesi/core/known_variables.h"
 #include "anesi/core/seeded.h"
 #include "anesi/exact/enumerate.h"
 #include "anesi/exact/random_formula.h"
@@ -255,19 +256,52 @@ INSTANTIATE_TEST_SUITE_P(Losses, EveryWayToExplain,
                                          Way{Variant::kPrune, Matching::kJoint, Policy::kBoth, 1}));
 
 TEST(Amortized, AsksAndTellsOnlyWhatAModelUnderstands) {
-  const auto problem = std::make_shared<toys::CheapestWalk>(4);
-  const auto model = std::make_shared<ResNetWalk>(*problem, ResNetOptions{.width = 2});
-  const auto learn = [&](bool given, std::int64_t trace) {
+  const toys::CheapestWalk own(4);
+  const auto model = std::make_shared<ResNetWalk>(own, ResNetOptions{.width = 2});
+  const auto learn = [&](bool any_ends, std::int64_t trace) {
+    const auto problem = std::make_shared<toys::CheapestWalk>(4, any_ends);
     AmortizedOptions options;
     options.samples = 4;
-    options.given = given;
     options.trace = trace;
-    AmortizedLoss(problem, {model, nullptr}, std::make_unique<CertainBeliefs>(problem->worlds()), options, seeded(1))
+    AmortizedLoss(problem, {model, nullptr}, std::make_unique<CertainBeliefs>(perceived_space(*problem)), options,
+                  seeded(1))
         .update(Rate{});
   };
   EXPECT_THROW(learn(true, 0), UsageError);
   EXPECT_THROW(learn(false, 2), UsageError);
   learn(false, 0);
+}
+
+// What inputs tell is certain in every belief that q learns from, and the prior knows nothing of it.
+TEST(Amortized, LearnsFromBeliefsThatAreCertainOfWhatIsKnown) {
+  const auto problem = std::make_shared<toys::CheapestWalk>(3, /*any_ends=*/true);
+  const auto seen = std::make_shared<torch::Tensor>();
+  class Watched final : public SequenceModel {
+   public:
+    Watched(const Problem& problem, std::shared_ptr<torch::Tensor> seen)
+        : SequenceModel(problem.outputs()),
+          seen_(std::move(seen)),
+          weight_(register_parameter("weight", torch::ones({}))) {}
+    torch::Tensor log_prob(const Context& context, const torch::Tensor&) override {
+      *seen_ = context.beliefs;
+      return weight_ * context.beliefs.sum({1, 2});
+    }
+    std::unique_ptr<Rollout> begin(const Context&) override { return nullptr; }
+
+   private:
+    std::shared_ptr<torch::Tensor> seen_;
+    torch::Tensor weight_;
+  };
+  AmortizedLoss loss(problem, {std::make_shared<Watched>(*problem, seen), nullptr},
+                     std::make_unique<FixedDirichlet>(perceived_space(*problem), 0.5), few_samples(), seeded(1));
+  loss.learn(problem->facts().find<KnownVariables>()->complete_beliefs(
+                 torch::full({2, 9, 3}, 1.0 / 3), torch::zeros({2, kEndVariables}, torch::kInt64), problem->worlds()),
+             Rate{});
+  ASSERT_EQ(seen->size(1), 9 + kEndVariables);
+  EXPECT_TRUE((seen->slice(1, 9).amax(2) == 1).all().item<bool>());
+  EXPECT_GT((seen->slice(1, 9).argmax(2) != 0).sum().item<std::int64_t>(), 0);
+  EXPECT_FALSE((seen->slice(1, 0, 9).amax(2) == 1).any().item<bool>());
+  EXPECT_TRUE(torch::allclose(seen->sum(2), torch::ones({}), 1e-5, 1e-5));
 }
 
 TEST(Amortized, PruningNeedsAPruner) {
@@ -391,7 +425,6 @@ TEST(Amortized, ANetworkThatNormalisesByTheBatchSeesItWhole) {
     const auto model = std::make_shared<ResNetWalk>(*problem, ResNetOptions{.width = 2});
     AmortizedOptions options;
     options.samples = 4;
-    options.given = false;
     options.chunk = chunk;
     return std::make_unique<AmortizedLoss>(problem, InferenceModel{model, nullptr},
                                            std::make_unique<CertainBeliefs>(problem->worlds()), options, seeded(1));

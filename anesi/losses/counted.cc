@@ -26,7 +26,7 @@ class Counting {
   // log p(y|P), [batch].
   torch::Tensor of_outputs(const torch::Tensor& beliefs, const Observations& seen, const torch::Tensor& worlds) const {
     const auto rows = beliefs.size(0);
-    const Context context(beliefs.detach(), seen.outputs, seen.given);
+    const Context context(beliefs.detach(), seen.outputs);
     const auto tree = sample_tree(*model_.explanation, context, samples_, generator_, pruning_);
     const auto& points = tree.points();
     // How often each world is expected among the draws, and how often it was drawn.
@@ -46,7 +46,7 @@ class Counting {
       log_expected = torch::cat({log_expected, torch::logaddexp(of_observed, torch::zeros_like(of_observed))});
     }
     const auto told = [&](const torch::Tensor& all) { return all.index_select(0, row); };
-    const auto outputs = problem_.apply(drawn_worlds, seen.given.defined() ? told(seen.given) : torch::Tensor());
+    const auto outputs = problem_.apply(drawn_worlds);
     const auto wanted = told(seen.outputs);
     const auto fits = (outputs == wanted).logical_or(wanted == kUnset).all(1).nonzero().squeeze(1);
     row = row.index_select(0, fits);
@@ -55,7 +55,7 @@ class Counting {
     const auto counted = logsumexp_by_row(log_weights, row, rows).to(beliefs.scalar_type());
     const auto missed = counted.detach().isneginf();
     if (!missed.any().item<bool>()) return counted;
-    const auto by_q = log_prob(*model_.prediction, {beliefs, {}, seen.given}, seen.outputs, pruning_);
+    const auto by_q = log_prob(*model_.prediction, beliefs, seen.outputs, pruning_);
     return torch::where(missed, by_q, counted.masked_fill(missed, 0));
   }
 

@@ -32,8 +32,7 @@ torch::Tensor EstimatedLoss::distances(const torch::Tensor& worlds) const {
   const auto repeated = [&](const torch::Tensor& rows) {
     return rows.defined() ? rows.repeat_interleave(each, 0) : rows;
   };
-  const auto given = repeated(wanted_.given);
-  return distance(*problem_, problem_->apply(worlds, given), repeated(wanted_.outputs), given);
+  return distance(*problem_, worlds, problem_->apply(worlds), repeated(wanted_.outputs));
 }
 
 torch::Tensor EstimatedLoss::loss(const torch::Tensor& beliefs, const Observations& observations) {

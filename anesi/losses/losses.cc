@@ -1,5 +1,6 @@
 #include "anesi/losses/losses.h"
 
+#include "anesi/core/known_variables.h"
 #include "anesi/losses/exact.h"
 
 namespace anesi {
@@ -12,7 +13,7 @@ Registry<LossEntry>& losses() {
 namespace {
 
 std::unique_ptr<Loss> make_amortized(const LossParts& parts) {
-  return std::make_unique<AmortizedLoss>(parts.problem, parts.model, parts.make_prior(parts.problem->worlds()),
+  return std::make_unique<AmortizedLoss>(parts.problem, parts.model, parts.make_prior(perceived_space(*parts.problem)),
                                          parts.options.q, parts.generator);
 }
 

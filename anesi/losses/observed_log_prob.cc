@@ -11,9 +11,9 @@ namespace {
 // log q(w|y,P) of worlds that are known altogether, [batch].
 torch::Tensor whole_world_log_prob(const InferenceModel& model, const torch::Tensor& beliefs, const Observations& seen,
                                    const Pruning* pruning) {
-  if (model.explanation) return log_prob(*model.explanation, {beliefs, seen.outputs, seen.given}, seen.worlds, pruning);
-  const auto of_world = model.prediction->log_prob({clamped(beliefs, seen.worlds), {}, seen.given}, seen.outputs);
-  const auto of_belief = model.prediction->log_prob({beliefs, {}, seen.given}, seen.outputs);
+  if (model.explanation) return log_prob(*model.explanation, {beliefs, seen.outputs}, seen.worlds, pruning);
+  const auto of_world = model.prediction->log_prob(clamped(beliefs, seen.worlds), seen.outputs);
+  const auto of_belief = model.prediction->log_prob(beliefs, seen.outputs);
   return known_log_prob(beliefs, seen.worlds) + of_world - of_belief;
 }
 
@@ -67,8 +67,8 @@ torch::Tensor observed_log_prob(const InferenceModel& model, const torch::Tensor
   return observed_log_prob(
       beliefs, logs != nullptr ? *logs : LogBeliefs::differentiable(beliefs), observations,
       [&](const torch::Tensor& believed, const Observations& seen) {
-        return seen.log_prob(log_prob(*model.prediction, {believed, {}, seen.given}, seen.outputs,
-                                      prunes_prediction ? pruning : nullptr));
+        return seen.log_prob(
+            log_prob(*model.prediction, believed, seen.outputs, prunes_prediction ? pruning : nullptr));
       },
       [&](const torch::Tensor& believed, const Observations& seen) {
         return whole_world_log_prob(model, believed, seen, pruning);

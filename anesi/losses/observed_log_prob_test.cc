@@ -185,30 +185,6 @@ TEST_F(ObservedLogProb, AWorldThatPerceptionRulesOutIsImpossible) {
   EXPECT_TRUE(beliefs.grad().isfinite().all().item<bool>()) << beliefs.grad();
 }
 
-// A model whose answers tell what it was told.
-class Told final : public SequenceModel {
- public:
-  using SequenceModel::SequenceModel;
-  torch::Tensor log_prob(const Context& context, const torch::Tensor& values) override {
-    return -(context.given.select(1, 0) * 10 + values.select(1, 0)).to(torch::kFloat64);
-  }
-  std::unique_ptr<Rollout> begin(const Context&) override { return nullptr; }
-  bool looks_at_given() const override { return true; }
-};
-
-TEST_F(ObservedLogProb, RowsKeepWhatIsGivenToThem) {
-  const InferenceModel told{std::make_shared<Told>(problem_->outputs()), std::make_shared<Told>(problem_->worlds())};
-  Observations seen(given_by_them_, {}, torch::arange(kRows).unsqueeze(1));
-  const auto of_output = -(10 * torch::arange(kRows) + given_by_them_.select(1, 0)).to(torch::kFloat64);
-  EXPECT_TRUE(torch::equal(observed_log_prob(told, beliefs_, seen), of_output));
-  // Even rows tell the whole world, odd ones nothing of it.
-  seen.worlds = worlds_.clone();
-  seen.worlds.index_put_({torch::tensor({1, 3, 5})}, kUnset);
-  const auto of_world = -(10 * torch::arange(kRows) + worlds_.select(1, 0)).to(torch::kFloat64);
-  const auto even = torch::arange(kRows).remainder(2) == 0;
-  EXPECT_TRUE(torch::equal(observed_log_prob(told, beliefs_, seen), torch::where(even, of_world, of_output)));
-}
-
 TEST(ObservedUnderAPruner, IsThatOfThePrunedModels) {
   const toys::RandomSeed seed;
   const torch::NoGradGuard no_gradients;

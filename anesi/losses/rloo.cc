@@ -12,9 +12,8 @@ torch::Tensor RlooLoss::loss(const torch::Tensor& beliefs, const Observations& o
   const auto repeated = [&](const torch::Tensor& rows) { return rows.repeat_interleave(samples, 0); };
   const auto many = repeated(beliefs);
   const auto worlds = sample_worlds(many.detach(), generator_);
-  const auto given = observations.given.defined() ? repeated(observations.given) : torch::Tensor();
-  const auto outputs = problem_->apply(worlds, given);
-  const auto distances = distance(*problem_, outputs, repeated(observations.outputs), given).view({-1, samples});
+  const auto outputs = problem_->apply(worlds);
+  const auto distances = distance(*problem_, worlds, outputs, repeated(observations.outputs)).view({-1, samples});
   const auto others = (distances.sum(1, /*keepdim=*/true) - distances) / static_cast<double>(samples - 1);
   const auto surrogate = ((distances - others) * world_log_prob(many, worlds).view({-1, samples})).mean();
   return surrogate + (distances.mean() - surrogate.detach());

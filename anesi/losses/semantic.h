@@ -33,7 +33,6 @@ class SemanticLoss final : public Loss {
       : inference_(std::move(inference)), options_(options) {}
 
   torch::Tensor loss(const torch::Tensor& beliefs, const Observations& observations) override {
-    if (observations.given.defined()) throw UsageError("the semantic loss cannot be told anything besides the world");
     auto loss = torch::zeros({}, beliefs.options());
     if (observations.worlds.defined()) {
       loss = loss - finite_logs(beliefs).known_log_prob(observations.worlds).mean();

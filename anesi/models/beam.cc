@@ -80,17 +80,15 @@ Beam beam_search(SequenceModel& model, const Context& context, std::int64_t widt
 }
 
 JointBeam joint_beam_search(const InferenceModel& model, const torch::Tensor& beliefs, std::int64_t width,
-                            const Pruning* pruning, const torch::Tensor& given) {
+                            const Pruning* pruning) {
   TORCH_CHECK(model.explanation, "joint_beam_search: q has no explanation model");
   const torch::NoGradGuard no_gradients;
   const auto batch = beliefs.size(0);
-  const auto outputs = beam_search(*model.prediction, {beliefs, {}, given}, width, pruning);
+  const auto outputs = beam_search(*model.prediction, beliefs, width, pruning);
   const auto found = outputs.values.size(1);
   const auto flat_outputs = outputs.values.flatten(0, 1);
   // A place that no output fills stays at -inf; it repeats the best output, which can be explained.
-  const auto worlds = continue_beam(*model.explanation,
-                                    {beliefs.repeat_interleave(found, 0), flat_outputs,
-                                     given.defined() ? given.repeat_interleave(found, 0) : torch::Tensor()},
+  const auto worlds = continue_beam(*model.explanation, {beliefs.repeat_interleave(found, 0), flat_outputs},
                                     outputs.log_prob, width, pruning);
   const auto kept = worlds.log_prob.size(1);
   return {flat_outputs.index_select(0, worlds.origin).view({batch, kept, -1}), worlds.values.view({batch, kept, -1}),

@@ -21,7 +21,7 @@ struct JointBeam {
   torch::Tensor log_prob;  // [batch, found]
 };
 JointBeam joint_beam_search(const InferenceModel& model, const torch::Tensor& beliefs, std::int64_t width,
-                            const Pruning* pruning = nullptr, const torch::Tensor& given = {});
+                            const Pruning* pruning = nullptr);
 
 // The most probable worlds for given outputs: a beam over q(w|y,P), headed by the model's own most probable world where
 // it can tell. log_prob is log q(w|y,P).

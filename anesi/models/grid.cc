@@ -54,15 +54,14 @@ torch::Tensor evenly(double from, double to, std::int64_t count) {
 }  // namespace
 
 Grid::Grid(const Problem& problem, const GridOptions& options)
-    : SequenceModel(problem.outputs()), sweeps_(options.sweeps) {
+    : SequenceModel(problem.outputs()), values_(problem.worlds().domain(0)), sweeps_(options.sweeps) {
   const auto* const walk = problem.facts().find<GridWalk>();
   if (walk == nullptr) throw UsageError("architecture grid: the outputs of this problem are not walks over a grid");
   walk_ = *walk;
-  const auto domain = problem.worlds().largest_domain();
-  costs_ = register_module("costs", torch::nn::Sequential(torch::nn::Linear(domain, options.width), torch::nn::ReLU(),
+  costs_ = register_module("costs", torch::nn::Sequential(torch::nn::Linear(values_, options.width), torch::nn::ReLU(),
                                                           torch::nn::Linear(options.width, options.maps)));
   head_ = register_module(
-      "head", torch::nn::Sequential(torch::nn::Linear(2 * options.maps + domain + kDirections, options.width),
+      "head", torch::nn::Sequential(torch::nn::Linear(2 * options.maps + values_ + kDirections, options.width),
                                     torch::nn::ReLU(), torch::nn::Linear(options.width, 1)));
   log_temperatures_ = register_parameter("log_temperatures", evenly(0.03, 0.5, options.maps));
   log_scales_ = register_parameter("log_scales", evenly(0.05, 0.5, options.maps));
@@ -74,7 +73,7 @@ Grid::Grid(const Problem& problem, const GridOptions& options)
 torch::Tensor Grid::directions(const torch::Tensor& beliefs, const torch::Tensor& goals, const torch::Tensor& rows,
                                const torch::Tensor& cells) {
   const auto batch = beliefs.size(0), size = beliefs.size(1);
-  const auto side = side_of(beliefs);
+  const auto side = static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(size))));
   const auto costs = full_precision(torch::softplus(costs_->forward(beliefs))) + kLeastCost;  // [batch, cells, maps]
   const auto maps = costs.size(2);
   const auto temperatures = log_temperatures_.exp().clamp(kLowestTemperature, kHighestTemperature);
@@ -110,11 +109,11 @@ torch::Tensor Grid::log_prob(const Context& context, const torch::Tensor& values
 Grid::Traced Grid::log_prob_with_trace(const Context& context, const torch::Tensor& values,
                                        const torch::Tensor& trace) {
   const auto batch = context.size();
-  const auto ends = walk_ends(walk_, context);
-  const auto steps = walk_steps(values, ends, side_of(context.beliefs));
+  const auto seen = seen_grid(context.beliefs, values_, walk_);
+  const auto steps = walk_steps(values, seen.ends, seen.side);
   const auto asked = (trace >= 0).nonzero();  // [n, 2]
   const auto of_trace = asked.select(1, 0), cells = asked.select(1, 1);
-  const auto chosen = directions(context.beliefs, ends.select(1, 1), torch::cat({steps.rows, of_trace}),
+  const auto chosen = directions(seen.cells, seen.ends.select(1, 1), torch::cat({steps.rows, of_trace}),
                                  torch::cat({steps.cells, cells}))
                           .gather(1, torch::cat({steps.directions, trace.index({of_trace, cells})}).unsqueeze(1))
                           .squeeze(1);
@@ -127,13 +126,13 @@ Grid::Traced Grid::log_prob_with_trace(const Context& context, const torch::Tens
 }
 
 std::unique_ptr<Rollout> Grid::begin(const Context& context) {
-  const auto batch = context.size(), cells = context.beliefs.size(1);
+  const auto seen = seen_grid(context.beliefs, values_, walk_);
+  const auto batch = context.size(), cells = seen.cells.size(1);
   const auto integers = context.beliefs.options().dtype(torch::kInt64);
-  const auto ends = walk_ends(walk_, context);
   const auto all =
-      directions(context.beliefs, ends.select(1, 1), torch::arange(batch, integers).repeat_interleave(cells),
+      directions(seen.cells, seen.ends.select(1, 1), torch::arange(batch, integers).repeat_interleave(cells),
                  torch::arange(cells, integers).repeat({batch}));
-  return std::make_unique<WalkRollout>(all.view({batch, cells, kDirections}), side_of(context.beliefs), ends);
+  return std::make_unique<WalkRollout>(all.view({batch, cells, kDirections}), seen.side, seen.ends);
 }
 
 namespace {

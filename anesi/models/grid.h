@@ -9,8 +9,8 @@
 //
 // The second line takes the first direction that is good enough, as a solver that scans directions in order does, so
 // ties need no large numbers. One pass gives the next direction at every cell, so a whole walk's probability costs one
-// pass. The weights are those of one cell: the same network plans on grids of every size, between any two cells, which
-// are what is given, int64 [batch, 2].
+// pass. The weights are those of one cell: the same network plans on grids of every size, between any two cells, where
+// the world tells them (GridWalk).
 #pragma once
 
 #include "anesi/core/problem.h"
@@ -40,7 +40,6 @@ class Grid final : public SequenceModel {
   // elsewhere than at the goal or goes on from there has none.
   torch::Tensor log_prob(const Context& context, const torch::Tensor& values) override;
   std::unique_ptr<Rollout> begin(const Context& context) override;
-  bool looks_at_given() const override { return true; }
   // A trace is the directions at single cells, int64 [batch, cells].
   Traced log_prob_with_trace(const Context& context, const torch::Tensor& values, const torch::Tensor& trace) override;
 
@@ -51,6 +50,7 @@ class Grid final : public SequenceModel {
 
  private:
   GridWalk walk_;
+  std::int64_t values_;  // of a cell
   double sweeps_;
   torch::nn::Sequential costs_{nullptr}, head_{nullptr};
   torch::Tensor log_temperatures_, log_sharpness_, log_scales_;  // [maps]

@@ -53,8 +53,10 @@ std::int64_t rounded(std::int64_t rows) {
 ResNetWalk::ResNetWalk(const Problem& problem, const ResNetOptions& options) : SequenceModel(problem.outputs()) {
   const auto* const walk = problem.facts().find<GridWalk>();
   if (walk == nullptr) throw UsageError("architecture resnet: the outputs of this problem are not walks over a grid");
+  if (walk->ends_in_world) throw UsageError("architecture resnet plans between two cells that are always the same");
   walk_ = *walk;
-  network_ = register_module("network", ResNet18(problem.worlds().largest_domain() + 1, kDirections, options.width));
+  values_ = problem.worlds().domain(0);
+  network_ = register_module("network", ResNet18(values_ + 1, kDirections, options.width));
 }
 
 torch::Tensor ResNetWalk::directions(const torch::Tensor& beliefs, const torch::Tensor& cells) {
@@ -67,9 +69,20 @@ torch::Tensor ResNetWalk::directions(const torch::Tensor& beliefs, const torch::
   return full_precision(network_(inputs).slice(0, 0, count)).masked_fill(off, -INFINITY).log_softmax(1);
 }
 
+SeenGrid ResNetWalk::seen(const torch::Tensor& beliefs) const {
+  auto grid = seen_grid(beliefs, values_, walk_);
+  if (grid.cells.size(1) != beliefs.size(1)) {
+    throw UsageError(
+        "architecture resnet plans between two cells that are always the same: set q.given=false, and learn from whole "
+        "examples");
+  }
+  return grid;
+}
+
 torch::Tensor ResNetWalk::log_prob(const Context& context, const torch::Tensor& values) {
-  const auto steps = walk_steps(values, walk_ends(walk_, context), walk_.side);
-  const auto chosen = directions(context.beliefs.index_select(0, steps.rows), steps.cells)
+  const auto grid = seen(context.beliefs);
+  const auto steps = walk_steps(values, grid.ends, grid.side);
+  const auto chosen = directions(grid.cells.index_select(0, steps.rows), steps.cells)
                           .gather(1, steps.directions.unsqueeze(1))
                           .squeeze(1);
   return torch::zeros({context.size()}, chosen.options())
@@ -78,7 +91,7 @@ torch::Tensor ResNetWalk::log_prob(const Context& context, const torch::Tensor& 
 }
 
 std::unique_ptr<Rollout> ResNetWalk::begin(const Context& context) {
-  return std::make_unique<ResNetRollout>(*this, context.beliefs, walk_);
+  return std::make_unique<ResNetRollout>(*this, seen(context.beliefs).cells, walk_);
 }
 
 namespace {

@@ -10,6 +10,7 @@
 #include "anesi/models/grid_walk.h"
 #include "anesi/models/resnet18.h"
 #include "anesi/models/sequence_model.h"
+#include "anesi/models/walk_steps.h"
 #include "anesi/options/option_table.h"
 
 namespace anesi {
@@ -24,7 +25,7 @@ struct ResNetOptions {
 
 class ResNetWalk final : public SequenceModel {
  public:
-  // Throws UsageError where the problem's outputs are not walks.
+  // Throws UsageError where the problem's outputs are not walks, or the world tells their ends.
   ResNetWalk(const Problem& problem, const ResNetOptions& options);
 
   torch::Tensor log_prob(const Context& context, const torch::Tensor& values) override;
@@ -35,7 +36,11 @@ class ResNetWalk final : public SequenceModel {
   torch::Tensor directions(const torch::Tensor& beliefs, const torch::Tensor& cells);
 
  private:
+  // The beliefs in the cells. Throws UsageError where there are beliefs in the ends of walks besides.
+  SeenGrid seen(const torch::Tensor& beliefs) const;
+
   GridWalk walk_;
+  std::int64_t values_ = 0;  // of a cell
   ResNet18 network_{nullptr};
 };
 

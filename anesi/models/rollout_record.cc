@@ -29,13 +29,13 @@ void follow(SequenceModel& model, const Context& context, Values point, const Pr
 }  // namespace
 
 std::vector<RecordedStep> record_rollout(const InferenceModel& model, const torch::Tensor& beliefs, Values output,
-                                         Values world, const Pruning* pruning, const torch::Tensor& given) {
+                                         Values world, const Pruning* pruning) {
   const torch::NoGradGuard no_gradients;
   std::vector<RecordedStep> steps;
-  follow(*model.prediction, {beliefs, {}, given}, output, pruning, steps);
+  follow(*model.prediction, beliefs, output, pruning, steps);
   if (model.explanation && !world.empty()) {
     const auto outputs = tensor_of(output).unsqueeze(0);
-    follow(*model.explanation, {beliefs, outputs, given}, world, pruning, steps);
+    follow(*model.explanation, {beliefs, outputs}, world, pruning, steps);
   }
   return steps;
 }

@@ -18,6 +18,6 @@ struct RecordedStep {
 
 // The way to one output and, where q explains and `world` is given, on to that world. Beliefs are of one example.
 std::vector<RecordedStep> record_rollout(const InferenceModel& model, const torch::Tensor& beliefs, Values output,
-                                         Values world, const Pruning* pruning, const torch::Tensor& given = {});
+                                         Values world, const Pruning* pruning);
 
 }  // namespace anesi

@@ -21,13 +21,11 @@ namespace anesi {
 
 // What a model is told: beliefs and, for an explanation, the outputs that are to be explained.
 struct Context {
-  Context(torch::Tensor believed, torch::Tensor explained = {},  // NOLINT(google-explicit-constructor)
-          torch::Tensor told = {})
-      : beliefs(std::move(believed)), outputs(std::move(explained)), given(std::move(told)) {}
+  Context(torch::Tensor believed, torch::Tensor explained = {})  // NOLINT(google-explicit-constructor)
+      : beliefs(std::move(believed)), outputs(std::move(explained)) {}
 
   torch::Tensor beliefs;  // [batch, worlds, domain]
   torch::Tensor outputs;  // int64 [batch, outputs]; undefined for a prediction
-  torch::Tensor given;    // int64 [batch, …], what c is told besides; undefined where that is the same for all
 
   std::int64_t size() const { return beliefs.size(0); }
   bool explains() const { return outputs.defined(); }
@@ -79,9 +77,6 @@ class SequenceModel : public torch::nn::Module {
                                      const torch::Tensor& /*trace*/) {
     throw UsageError("this architecture of q learns from outputs alone, not from what c knows on the way");
   }
-
-  // Whether it looks at Context::given; where not, it can only be asked what is the same for all.
-  virtual bool looks_at_given() const { return false; }
 
   // Whether begin() works: a model may know the probability of any point and yet have no way to choose one.
   virtual bool has_rollouts() const { return true; }

@@ -11,7 +11,7 @@ namespace anesi {
 // every cell to the goal, not only from those of the path). Buys a q that learns from it too
 // (SequenceModel::log_prob_with_trace).
 struct Trace {
-  std::function<torch::Tensor(const torch::Tensor& worlds, const torch::Tensor& given)> of;
+  std::function<torch::Tensor(const torch::Tensor& worlds)> of;
 };
 
 }  // namespace anesi

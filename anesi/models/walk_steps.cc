@@ -1,7 +1,11 @@
 #include "anesi/models/walk_steps.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <vector>
+
+#include "anesi/core/error.h"
 
 namespace anesi {
 
@@ -17,19 +21,27 @@ torch::Tensor cells_around(std::int64_t side) {
   return around;
 }
 
-torch::Tensor walk_ends(const GridWalk& walk, const Context& context) {
-  if (context.given.defined()) return context.given;
-  return torch::tensor({walk.start, walk.goal}, context.beliefs.options().dtype(torch::kInt64))
-      .expand({context.size(), 2});
+SeenGrid seen_grid(const torch::Tensor& beliefs, std::int64_t values, const GridWalk& walk) {
+  const auto variables = beliefs.size(1);
+  // No square is larger than another by four, but that of nothing.
+  const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(variables) + 0.5));
+  const auto cells = side * side;
+  SeenGrid seen{.side = side, .cells = beliefs.slice(1, 0, cells).slice(2, 0, values), .ends = {}};
+  if (variables == cells) {
+    seen.ends =
+        torch::tensor({walk.start, walk.goal}, beliefs.options().dtype(torch::kInt64)).expand({beliefs.size(0), 2});
+  } else if (variables == cells + kEndVariables) {
+    const auto places = beliefs.detach().slice(1, cells).argmax(2).view({-1, 2, 2});  // row and column of each end
+    seen.ends = places.select(2, 0) * side + places.select(2, 1);
+  } else {
+    throw UsageError(fmt::format("beliefs in {} variables are not those in the cells of a square grid", variables));
+  }
+  return seen;
 }
 
-std::int64_t side_of(const torch::Tensor& beliefs) {
-  return std::llround(std::sqrt(static_cast<double>(beliefs.size(1))));
-}
-
-WalkSteps walk_steps(const torch::Tensor& values, const torch::Tensor& given, std::int64_t side) {
+WalkSteps walk_steps(const torch::Tensor& values, const torch::Tensor& ends_of_walks, std::int64_t side) {
   const auto batch = values.size(0), variables = values.size(1);
-  const auto walks = values.to(torch::kCPU).contiguous(), ends = given.to(torch::kCPU).contiguous();
+  const auto walks = values.to(torch::kCPU).contiguous(), ends = ends_of_walks.to(torch::kCPU).contiguous();
   std::vector<std::int64_t> rows, cells, directions;
   auto strayed = torch::zeros({batch}, torch::kBool);
   for (std::int64_t row = 0; row < batch; ++row) {

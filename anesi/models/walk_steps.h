@@ -9,11 +9,15 @@ namespace anesi {
 // The cells around each cell, int64 [cells, 8]; kNone off the grid.
 torch::Tensor cells_around(std::int64_t side);
 
-// Of the square grid whose cells the beliefs are of.
-std::int64_t side_of(const torch::Tensor& beliefs);
+// Beliefs [batch, worlds, domain] in the cells of a square grid and, as far as these tell them, in the ends of a walk.
+struct SeenGrid {
+  std::int64_t side;
+  torch::Tensor cells;  // [batch, cells, domain of a cell]
+  torch::Tensor ends;   // int64 [batch, 2], start and goal: of the beliefs or, where they tell none, of the walk
+};
 
-// Start and goal of each row, int64 [batch, 2]: the context's own, or those of the walk.
-torch::Tensor walk_ends(const GridWalk& walk, const Context& context);
+// A cell has `values` values.
+SeenGrid seen_grid(const torch::Tensor& beliefs, std::int64_t values, const GridWalk& walk);
 
 // Every step of every walk: its row, where it stands, where it goes, int64 [n].
 struct WalkSteps {
@@ -22,7 +26,7 @@ struct WalkSteps {
 };
 
 // A walk that is cut short by the end of its space has the steps it has. One that leaves the grid, ends elsewhere than
-// at the goal or goes on from there has strayed. values int64 [batch, variables], given: the ends, as above.
-WalkSteps walk_steps(const torch::Tensor& values, const torch::Tensor& given, std::int64_t side);
+// at the goal or goes on from there has strayed. values int64 [batch, variables], ends as above.
+WalkSteps walk_steps(const torch::Tensor& values, const torch::Tensor& ends, std::int64_t side);
 
 }  // namespace anesi

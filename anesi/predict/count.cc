@@ -76,7 +76,7 @@ CountEstimate estimate_log_prob(SequenceModel& explanation, const Problem& probl
   const auto drawn = draw_worlds(explanation, context, samples, std::move(generator), pruning);
   const auto told = [&](const torch::Tensor& all) { return all.to(torch::kCPU).index_select(0, drawn.row); };
   const auto asked = told(context.outputs);
-  const auto outputs = problem.apply(drawn.worlds, context.given.defined() ? told(context.given) : torch::Tensor());
+  const auto outputs = problem.apply(drawn.worlds);
   const auto wrong = (outputs != asked).logical_and(asked != kUnset).any(1);
   const auto log_p = world_log_prob(told(context.beliefs).to(torch::kFloat64), drawn.worlds);
   return estimate_log_sum(drawn, log_p.masked_fill(wrong, -INFINITY));

@@ -26,7 +26,7 @@ struct CountEstimate {
   torch::Tensor lost;       // share of the draws that weigh nothing
 };
 
-// The context tells beliefs, the outputs to be counted and what is given. Costs a rollout of at most rows * samples,
+// The context tells beliefs and the outputs to be counted. Costs a rollout of at most rows * samples,
 // fewer where draws share beginnings. Pruning that throws at dead ends does so here (DeadEnds).
 CountEstimate estimate_log_prob(SequenceModel& explanation, const Problem& problem, const Context& context,
                                 std::int64_t samples, at::Generator generator, const Pruning* pruning = nullptr);

@@ -152,7 +152,7 @@ TEST(CountingFormulas, TruthAndEstimateAreWithinTheInterval) {
     const auto estimate = estimate_log_prob(*model.explanation, *problem, context, trial % 2 == 0 ? 200 : 2000,
                                             seeded(static_cast<std::uint64_t>(trial)), &pruning);
     const auto all = points_of(problem->worlds());
-    const auto fails = problem->apply(all, torch::Tensor()).squeeze(1) != 1;
+    const auto fails = problem->apply(all).squeeze(1) != 1;
     const auto log_p = world_log_prob(beliefs.expand({all.size(0), -1, -1}), all);
     const auto truth = log_p.masked_fill(fails, -INFINITY).logsumexp(0).item<double>();
     const auto value = estimate.log_prob.item<double>(), low = estimate.low.item<double>(),

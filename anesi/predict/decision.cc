@@ -8,14 +8,14 @@
 namespace anesi {
 
 torch::Tensor Decision::scores(const Problem& problem, SequenceModel& prediction, const torch::Tensor& beliefs,
-                               const torch::Tensor& outputs, const torch::Tensor& given) const {
+                               const torch::Tensor& outputs) const {
   const torch::NoGradGuard no_gradients;
   // An output of no probability at all scores as badly as one of very little, so that a threshold can be fitted.
   constexpr double kLowest = -1e4;
   if (by == ScoredBy::kLikelihood) {
-    return prediction.log_prob({beliefs, {}, given}, outputs).to(torch::kFloat64).clamp_min(kLowest);
+    return prediction.log_prob(beliefs, outputs).to(torch::kFloat64).clamp_min(kLowest);
   }
-  return -most_probable_worlds(problem, beliefs, outputs, limits, given).gap.clamp_max(limits.nats);
+  return -most_probable_worlds(problem, beliefs, outputs, limits).gap.clamp_max(limits.nats);
 }
 
 void Decision::fit(const torch::Tensor& scores, const torch::Tensor& holds) {
@@ -58,7 +58,7 @@ void Decision::fit(const Problem& problem, SequenceModel& prediction, Perception
   for (std::int64_t begin = 0; begin < data.size(); begin += kAtOnce) {
     const auto batch = data.batch(begin, std::min(begin + kAtOnce, data.size()));
     const auto& seen = batch.observations;
-    all.push_back(scores(problem, prediction, perception.forward(batch.inputs), seen.outputs, seen.given));
+    all.push_back(scores(problem, prediction, perception.forward(batch.inputs), seen.outputs));
   }
   fit(torch::cat(all), data.labels().holds);
 }

@@ -29,7 +29,7 @@ struct Decision {
 
   // Scores of outputs, double [batch]: higher where they hold.
   torch::Tensor scores(const Problem& problem, SequenceModel& prediction, const torch::Tensor& beliefs,
-                       const torch::Tensor& outputs, const torch::Tensor& given = {}) const;
+                       const torch::Tensor& outputs) const;
   // That the outputs hold, double [batch].
   torch::Tensor probability(const torch::Tensor& scores) const { return (scores * slope + offset).sigmoid(); }
   // Logistic regression of whether outputs hold, bool [n], on their scores, double [n]. A small penalty on the slope

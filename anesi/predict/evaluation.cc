@@ -32,9 +32,7 @@ double milliseconds_per_query(const Predictor& predictor, const Examples& data, 
     const auto row = query % data.size();
     const auto batch = data.batch(row, row + 1);
     const auto start = Clock::now();
-    beam_search(*predictor.model().prediction,
-                {predictor.perception().forward(batch.inputs), {}, batch.observations.given}, beam,
-                predictor.pruning());
+    beam_search(*predictor.model().prediction, predictor.perception().forward(batch.inputs), beam, predictor.pruning());
     times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
   }
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
@@ -95,7 +93,7 @@ Evaluation::Structured structured_score(const Problem& problem, const Examples& 
   const auto share = [](const torch::Tensor& of, const torch::Tensor& among) {
     return of.logical_and(among).sum().item<double>() / std::max(1.0, among.sum().item<double>());
   };
-  const auto outputs = problem.apply(worlds, labels.given);
+  const auto outputs = problem.apply(worlds);
   return {.exact_match = share(wrong.any(1).logical_not(), whole),
           .per_variable = share(wrong.logical_not(), scored),
           .satisfied = (outputs == labels.outputs).all(1).to(torch::kFloat64).mean().item<double>()};
@@ -121,12 +119,12 @@ Evaluation Predictor::evaluate(const Examples& data, const EvaluateSettings& set
     const auto& seen = batch.observations;
     read.push_back(worlds);
     if (!labelled) continue;
-    symbolic += right_outputs(problem, batch, problem.apply(worlds, seen.given)).sum().item<double>();
-    const auto log_prob = model.prediction->log_prob({beliefs, {}, seen.given}, seen.outputs);
+    symbolic += right_outputs(problem, batch, problem.apply(worlds)).sum().item<double>();
+    const auto log_prob = model.prediction->log_prob(beliefs, seen.outputs);
     nll -= seen.log_prob(log_prob).sum().item<double>();
     torch::Tensor predicted;
     if (chooses()) {
-      const auto beam = beam_search(*model.prediction, {beliefs, {}, seen.given}, beam_width, pruning());
+      const auto beam = beam_search(*model.prediction, beliefs, beam_width, pruning());
       predicted = beam.values.select(1, 0);
       hits.push_back(right_outputs(problem, batch, predicted));
       confidences.push_back(confidence(seen, predicted, beam.log_prob.select(1, 0), log_prob));
@@ -137,17 +135,17 @@ Evaluation Predictor::evaluate(const Examples& data, const EvaluateSettings& set
       confidences.push_back(torch::where(likely, share, 1 - share));
     }
     if (decision()) {
-      const auto scores = decision()->scores(problem, *model.prediction, beliefs, seen.outputs, seen.given);
+      const auto scores = decision()->scores(problem, *model.prediction, beliefs, seen.outputs);
       decided += ((decision()->probability(scores) > 0.5) == seen.holds).sum().item<double>();
     }
-    if (structured) constrained.push_back(most_probable_worlds(beliefs, seen.outputs, seen.given, beam_width));
+    if (structured) constrained.push_back(most_probable_worlds(beliefs, seen.outputs, beam_width));
     if (!explains) continue;
-    const Context context(beliefs, predicted.contiguous(), seen.given);
+    const Context context(beliefs, predicted.contiguous());
     const auto best = anesi::explain(*model.explanation, context, beam_width, pruning()).values.select(1, 0);
     explained.push_back(best);
     for (std::int64_t draw = 0; draw < settings.explanations; ++draw) {
       const auto drawn = anesi::sample(*model.explanation, context, generator, pruning()).values;
-      satisfied += (problem.apply(drawn, seen.given) == context.outputs).all(1).sum().item<double>();
+      satisfied += (problem.apply(drawn) == context.outputs).all(1).sum().item<double>();
     }
   }
   Evaluation result;

@@ -49,7 +49,6 @@ struct ExplainRequest {
   std::vector<std::int64_t> output = {};  // empty: what the problem asks for, else what is predicted
   std::int64_t top = 5;                   // worlds to return, at most
   std::optional<ExplainedBy> by = {};     // by default as Predictor::explains_by says
-  torch::Tensor given = {};               // int64 [1, …], what c is told besides
 };
 
 // A pair of an output and a world, of q(w,y|P).

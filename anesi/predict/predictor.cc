@@ -28,12 +28,12 @@ constexpr std::int64_t kRowsAtOnce = 4096;
 
 // log of P_i(v) q(y | P with w_i = v made certain), double [batch, domain of the variable].
 torch::Tensor clamped_weights(SequenceModel& prediction, const torch::Tensor& beliefs, const torch::Tensor& outputs,
-                              const torch::Tensor& given, std::int64_t variable, std::int64_t domain) {
+                              std::int64_t variable, std::int64_t domain) {
   std::vector<torch::Tensor> columns;
   for (std::int64_t value = 0; value < domain; ++value) {
     auto known = torch::full({beliefs.size(0), beliefs.size(1)}, kUnset, torch::kInt64);
     known.select(1, variable).fill_(value);
-    const auto weight = prediction.log_prob({clamped(beliefs, known), {}, given}, outputs).to(torch::kFloat64);
+    const auto weight = prediction.log_prob(clamped(beliefs, known), outputs).to(torch::kFloat64);
     columns.push_back(weight + beliefs.select(1, variable).select(1, value).to(torch::kFloat64).log());
   }
   return torch::stack(columns, 1);
@@ -93,7 +93,7 @@ torch::Tensor Predictor::beliefs(const torch::Tensor& inputs) const {
   return beliefs;
 }
 
-Predictions Predictor::predict(const torch::Tensor& beliefs, std::int64_t top, const torch::Tensor& given) const {
+Predictions Predictor::predict(const torch::Tensor& beliefs, std::int64_t top) const {
   const torch::NoGradGuard no_gradients;
   check_beliefs(beliefs, problem().worlds());
   auto& prediction = *parts_.model.prediction;
@@ -108,9 +108,9 @@ Predictions Predictor::predict(const torch::Tensor& beliefs, std::int64_t top, c
     return result;
   }
   result.worlds = most_likely_worlds(beliefs);
-  result.symbolic = problem().apply(result.worlds, given);
+  result.symbolic = problem().apply(result.worlds);
   if (chooses()) {
-    const auto beam = beam_search(prediction, {beliefs, {}, given}, std::max(top, options().beam), pruning());
+    const auto beam = beam_search(prediction, beliefs, std::max(top, options().beam), pruning());
     result.outputs = beam.values.slice(1, 0, top).contiguous();
     result.probability = beam.log_prob.slice(1, 0, top).exp();
   } else {
@@ -119,12 +119,11 @@ Predictions Predictor::predict(const torch::Tensor& beliefs, std::int64_t top, c
   }
   if (const auto* const asked = problem().facts().find<AskedOutput>()) {
     const auto outputs = tensor_of(asked->output).expand({batch, -1}).contiguous();
-    result.asked = prediction.log_prob({beliefs, {}, given}, outputs).exp();
+    result.asked = prediction.log_prob(beliefs, outputs).exp();
     if (options().decide == Decide::kConstrained) {
-      result.constrained = most_probable_worlds(beliefs, outputs, given, std::max(top, options().beam));
+      result.constrained = most_probable_worlds(beliefs, outputs, std::max(top, options().beam));
     }
-    if (decision())
-      result.holds = decision()->probability(decision()->scores(problem(), prediction, beliefs, outputs, given));
+    if (decision()) result.holds = decision()->probability(decision()->scores(problem(), prediction, beliefs, outputs));
   }
   return result;
 }
@@ -157,7 +156,7 @@ Explanation Predictor::explain(const torch::Tensor& belief, const ExplainRequest
   explanation.by = request.by.value_or(explains_by());
   explanation.beliefs = belief[0];
   explanation.read = values_of(most_likely_worlds(belief)[0]);
-  explanation.read_output = values_of(problem().apply(most_likely_worlds(belief), request.given)[0]);
+  explanation.read_output = values_of(problem().apply(most_likely_worlds(belief))[0]);
   auto& prediction = *parts_.model.prediction;
   const auto* const asked = problem().facts().find<AskedOutput>();
   explanation.output = request.output;
@@ -166,8 +165,7 @@ Explanation Predictor::explain(const torch::Tensor& belief, const ExplainRequest
       explanation.output = asked->output;
     } else if (chooses()) {
       const auto width = explanation.by == ExplainedBy::kModel ? std::max(request.top, options().beam) : options().beam;
-      explanation.output =
-          values_of(beam_search(prediction, {belief, {}, request.given}, width, pruning()).values[0][0]);
+      explanation.output = values_of(beam_search(prediction, belief, width, pruning()).values[0][0]);
     } else {
       explanation.output = explanation.read_output;
     }
@@ -177,11 +175,10 @@ Explanation Predictor::explain(const torch::Tensor& belief, const ExplainRequest
   const auto outputs = tensor_of(explanation.output).unsqueeze(0);
   // What hangs on variables is the choice among outputs, as it was made.
   const auto* const choosing = explanation.by == ExplainedBy::kInfluence ? pruning() : nullptr;
-  explanation.probability = log_prob(prediction, {belief, {}, request.given}, outputs, choosing).exp().item<double>();
+  explanation.probability = log_prob(prediction, belief, outputs, choosing).exp().item<double>();
   if (decision()) {
-    explanation.holds = decision()
-                            ->probability(decision()->scores(problem(), prediction, belief, outputs, request.given))
-                            .item<double>();
+    explanation.holds =
+        decision()->probability(decision()->scores(problem(), prediction, belief, outputs)).item<double>();
   }
   switch (explanation.by) {
     case ExplainedBy::kModel:
@@ -195,12 +192,11 @@ Explanation Predictor::explain(const torch::Tensor& belief, const ExplainRequest
 }
 
 ExplainedWorld Predictor::explained_world(std::vector<std::int64_t> world, double probability,
-                                          const torch::Tensor& belief, const Explanation& explanation,
-                                          const torch::Tensor& given) const {
+                                          const torch::Tensor& belief, const Explanation& explanation) const {
   ExplainedWorld explained{.world = std::move(world), .probability = probability, .changed = {}};
   const auto row = tensor_of(explained.world).unsqueeze(0);
   explained.belief = world_log_prob(belief, row).exp().item<double>();
-  explained.satisfied = values_of(problem().apply(row, given)[0]) == explanation.output;
+  explained.satisfied = values_of(problem().apply(row)[0]) == explanation.output;
   for (std::size_t variable = 0; variable < explained.world.size(); ++variable) {
     if (explained.world[variable] != explanation.read[variable]) {
       explained.changed.push_back(static_cast<std::int64_t>(variable));
@@ -214,23 +210,23 @@ Explanation Predictor::explain_by_model(Explanation explanation, const torch::Te
   if (!parts_.model.explanation) throw UsageError("explain: this q only predicts; it has no explanation model");
   // Exact inference ranks worlds; a network's beam may find better ones if it is wider.
   const auto width = parts_.model.exact ? request.top : std::max(request.top, options().beam);
-  const auto beam = anesi::explain(*parts_.model.explanation, {belief, outputs, request.given}, width, pruning());
+  const auto beam = anesi::explain(*parts_.model.explanation, {belief, outputs}, width, pruning());
   for (std::int64_t place = 0; place < std::min(request.top, beam.values.size(1)); ++place) {
     const auto log_prob = beam.log_prob[0][place].item<double>();
     if (std::isinf(log_prob)) break;  // no world is left
     explanation.worlds.push_back(
-        explained_world(values_of(beam.values[0][place]), std::exp(log_prob), belief, explanation, request.given));
+        explained_world(values_of(beam.values[0][place]), std::exp(log_prob), belief, explanation));
   }
   return explanation;
 }
 
 Explanation Predictor::explain_by_search(Explanation explanation, const torch::Tensor& belief,
                                          const torch::Tensor& outputs, const ExplainRequest& request) const {
-  const auto found = anesi::most_probable_worlds(problem(), belief, outputs, options().limits, request.given);
+  const auto found = anesi::most_probable_worlds(problem(), belief, outputs, options().limits);
   explanation.gap = found.gap.item<double>();
   explanation.proven = found.proven.item<bool>();
   if (!std::isinf(explanation.gap)) {
-    auto world = explained_world(values_of(found.worlds[0]), 1, belief, explanation, request.given);
+    auto world = explained_world(values_of(found.worlds[0]), 1, belief, explanation);
     // One world of many: its share is what Bayes' rule says of q.
     world.probability = std::min(1.0, world.belief / explanation.probability);
     explanation.worlds.push_back(std::move(world));
@@ -243,7 +239,7 @@ Explanation Predictor::explain_by_influence(Explanation explanation, const torch
   const c10::InferenceMode off(false);
   const torch::AutoGradMode gradients(true);
   const auto variable = belief.detach().clone().requires_grad_();
-  const auto log_prob = parts_.model.prediction->log_prob({variable, {}, request.given}, outputs).sum();
+  const auto log_prob = parts_.model.prediction->log_prob(variable, outputs).sum();
   const auto slope = torch::autograd::grad({log_prob}, {variable})[0];
   const auto mean = (slope * belief).sum(2, /*keepdim=*/true);
   const auto influence = (slope - mean).abs().amax(2)[0].to(torch::kFloat64).contiguous();
@@ -252,25 +248,24 @@ Explanation Predictor::explain_by_influence(Explanation explanation, const torch
   return explanation;
 }
 
-std::vector<JointExplanation> Predictor::explain_jointly(const torch::Tensor& belief, std::int64_t top,
-                                                         const torch::Tensor& given) const {
+std::vector<JointExplanation> Predictor::explain_jointly(const torch::Tensor& belief, std::int64_t top) const {
   const torch::NoGradGuard no_gradients;
   check_beliefs(belief, problem().worlds());
   if (!parts_.model.explanation || !chooses()) throw UsageError("explain: this q only predicts; it has no joint");
-  const auto beam = joint_beam_search(parts_.model, belief, std::max(top, options().beam), pruning(), given);
+  const auto beam = joint_beam_search(parts_.model, belief, std::max(top, options().beam), pruning());
   std::vector<JointExplanation> pairs;
   for (std::int64_t place = 0; place < std::min(top, beam.outputs.size(1)); ++place) {
     const auto log_prob = beam.log_prob[0][place].item<double>();
     if (std::isinf(log_prob)) break;
     JointExplanation pair{values_of(beam.outputs[0][place]), values_of(beam.worlds[0][place]), std::exp(log_prob)};
-    pair.satisfied = values_of(problem().apply(tensor_of(pair.world).unsqueeze(0), given)[0]) == pair.output;
+    pair.satisfied = values_of(problem().apply(tensor_of(pair.world).unsqueeze(0))[0]) == pair.output;
     pairs.push_back(std::move(pair));
   }
   return pairs;
 }
 
 MostProbable Predictor::find_most_probable_worlds(const torch::Tensor& beliefs, const torch::Tensor& outputs,
-                                                  const torch::Tensor& given, std::int64_t beam) const {
+                                                  std::int64_t beam) const {
   const torch::NoGradGuard no_gradients;
   check_beliefs(beliefs, problem().worlds());
   check_rows(outputs, beliefs.size(0), problem().outputs(), Rows::kOutputs);
@@ -278,22 +273,19 @@ MostProbable Predictor::find_most_probable_worlds(const torch::Tensor& beliefs, 
   const auto batch = beliefs.size(0), variables = beliefs.size(1);
   MostProbable result{torch::full({batch, variables}, kUnset, torch::kInt64),
                       torch::full({batch}, -INFINITY, torch::kFloat64)};
-  const auto told = [&](const torch::Tensor& all, const torch::Tensor& rows) {
-    return all.defined() ? all.index_select(0, rows) : all;
-  };
   // A network is told whole outputs.
   const auto whole = (outputs != kUnset).all(1).nonzero().squeeze(1);
   if (parts_.model.explanation && whole.size(0) > 0) {
     const auto believed = beliefs.index_select(0, whole), wanted = outputs.index_select(0, whole);
-    const auto found = anesi::explain(*parts_.model.explanation, {believed, wanted, told(given, whole)},
-                                      beam > 0 ? beam : options().beam, pruning());
+    const auto found =
+        anesi::explain(*parts_.model.explanation, {believed, wanted}, beam > 0 ? beam : options().beam, pruning());
     // q proposes; which of them is the most probable is known, for p(w|y,P) is in proportion to p(w|P).
     const auto rows = whole.size(0), proposed = found.values.size(1);
     const auto each = whole.repeat_interleave(proposed);
     const auto flat = found.values.reshape({rows * proposed, -1});
     const auto filled = (flat >= 0).all(1);
     const auto proposals = flat.clamp_min(0);
-    const auto fits = (problem().apply(proposals, told(given, each)) == outputs.index_select(0, each)).all(1);
+    const auto fits = (problem().apply(proposals) == outputs.index_select(0, each)).all(1);
     const auto log_probs = world_log_prob(beliefs.index_select(0, each).to(torch::kFloat64), proposals)
                                .masked_fill(fits.logical_and(filled).logical_not(), -INFINITY)
                                .view({rows, proposed});
@@ -305,8 +297,7 @@ MostProbable Predictor::find_most_probable_worlds(const torch::Tensor& beliefs, 
   const auto left = result.log_prob.isneginf().nonzero().squeeze(1);
   if (left.size(0) == 0) return result;
   const auto believed = beliefs.index_select(0, left);
-  const auto found = anesi::most_probable_worlds(problem(), believed, outputs.index_select(0, left), options().limits,
-                                                 told(given, left));
+  const auto found = anesi::most_probable_worlds(problem(), believed, outputs.index_select(0, left), options().limits);
   const auto best = believed.to(torch::kFloat64).amax(2).log().sum(1);
   result.worlds.index_copy_(0, left, found.worlds);
   result.log_prob.index_copy_(0, left, best - found.gap);
@@ -314,8 +305,8 @@ MostProbable Predictor::find_most_probable_worlds(const torch::Tensor& beliefs, 
 }
 
 torch::Tensor Predictor::most_probable_worlds(const torch::Tensor& beliefs, const torch::Tensor& outputs,
-                                              const torch::Tensor& given, std::int64_t beam) const {
-  const auto found = find_most_probable_worlds(beliefs, outputs, given, beam);
+                                              std::int64_t beam) const {
+  const auto found = find_most_probable_worlds(beliefs, outputs, beam);
   if (const auto impossible = found.log_prob.isneginf(); impossible.any().item<bool>()) {
     const auto row = impossible.nonzero()[0][0].item<std::int64_t>();
     throw Error(fmt::format("example {}: no world of positive probability gives output ({})", row,
@@ -324,13 +315,11 @@ torch::Tensor Predictor::most_probable_worlds(const torch::Tensor& beliefs, cons
   return found.worlds;
 }
 
-std::vector<RecordedStep> Predictor::record(const torch::Tensor& belief, Values output, Values world,
-                                            const torch::Tensor& given) const {
-  return record_rollout(parts_.model, belief, output, world, pruning(), given);
+std::vector<RecordedStep> Predictor::record(const torch::Tensor& belief, Values output, Values world) const {
+  return record_rollout(parts_.model, belief, output, world, pruning());
 }
 
-torch::Tensor Predictor::marginals(const torch::Tensor& beliefs, const torch::Tensor& outputs,
-                                   const torch::Tensor& given) const {
+torch::Tensor Predictor::marginals(const torch::Tensor& beliefs, const torch::Tensor& outputs) const {
   check_beliefs(beliefs, problem().worlds());
   check_rows(outputs, beliefs.size(0), problem().outputs(), Rows::kOutputs);
   if (parts_.model.exact) return parts_.model.exact->marginals(beliefs, outputs);
@@ -341,45 +330,44 @@ torch::Tensor Predictor::marginals(const torch::Tensor& beliefs, const torch::Te
     const c10::InferenceMode off(false);
     const torch::AutoGradMode gradients(true);
     const auto variable = beliefs.detach().clone().requires_grad_(true);
-    const auto total = prediction.log_prob({variable, {}, given}, outputs.clone()).sum();
+    const auto total = prediction.log_prob(variable, outputs.clone()).sum();
     return (variable * torch::autograd::grad({total}, {variable})[0]).detach().to(torch::kFloat64);
   }
   const torch::NoGradGuard no_gradients;
   auto result = torch::zeros(beliefs.sizes(), torch::kFloat64);
   for (std::int64_t variable = 0; variable < beliefs.size(1); ++variable) {
     const auto domain = problem().worlds().domain(variable);
-    const auto weights = clamped_weights(prediction, beliefs, outputs, given, variable, domain);
+    const auto weights = clamped_weights(prediction, beliefs, outputs, variable, domain);
     result.select(1, variable).slice(1, 0, domain).copy_(normalised(weights));
   }
   return result;
 }
 
 torch::Tensor Predictor::sample(const torch::Tensor& beliefs, const torch::Tensor& outputs, std::int64_t count,
-                                const at::Generator& generator, const torch::Tensor& given) const {
+                                const at::Generator& generator) const {
   const torch::NoGradGuard no_gradients;
   check_beliefs(beliefs, problem().worlds());
   check_rows(outputs, beliefs.size(0), problem().outputs(), Rows::kOutputs);
   const auto batch = beliefs.size(0);
   const auto repeated = [&](const torch::Tensor& rows) { return rows.repeat_interleave(count, 0); };
   const auto many = repeated(beliefs), wanted = repeated(outputs);
-  const auto told = given.defined() ? repeated(given) : given;
   if (many.size(0) == 0) return torch::empty({batch, count, beliefs.size(1)}, torch::kInt64);
   if (parts_.model.exact) return parts_.model.exact->sample(many, wanted, generator).view({batch, count, -1});
   if (parts_.model.explanation) {
-    const auto drawn = anesi::sample(*parts_.model.explanation, {many, wanted, told}, generator, pruning());
+    const auto drawn = anesi::sample(*parts_.model.explanation, {many, wanted}, generator, pruning());
     return drawn.values.view({batch, count, -1});
   }
   auto& prediction = *parts_.model.prediction;
   std::vector<torch::Tensor> parts;
   for (std::int64_t begin = 0; begin < many.size(0); begin += kRowsAtOnce) {
     const auto piece = [&](const torch::Tensor& all) {
-      return all.defined() ? all.slice(0, begin, std::min(begin + kRowsAtOnce, many.size(0))) : all;
+      return all.slice(0, begin, std::min(begin + kRowsAtOnce, many.size(0)));
     };
     auto known = torch::full({piece(many).size(0), beliefs.size(1)}, kUnset, torch::kInt64);
     for (std::int64_t variable = 0; variable < beliefs.size(1); ++variable) {
       const auto domain = problem().worlds().domain(variable);
-      const auto shares = normalised(
-          clamped_weights(prediction, clamped(piece(many), known), piece(wanted), piece(told), variable, domain));
+      const auto shares =
+          normalised(clamped_weights(prediction, clamped(piece(many), known), piece(wanted), variable, domain));
       if ((shares.sum(1) == 0).any().item<bool>()) throw Error("no world of positive probability gives the output");
       known.select(1, variable).copy_(sample_worlds(shares.unsqueeze(1), generator).squeeze(1));
     }
@@ -399,11 +387,11 @@ Conditioned Predictor::condition(const torch::Tensor& beliefs, const Evidence& e
   result.log_prob =
       knows_worlds ? known_log_prob(beliefs, evidence.worlds) : torch::zeros({beliefs.size(0)}, beliefs.options());
   result.beliefs = believed.to(torch::kFloat64);
-  result.predictions = predict(believed, top, evidence.given);
+  result.predictions = predict(believed, top);
   if (!knows_output) return result;
-  const auto likely = parts_.model.prediction->log_prob({believed, {}, evidence.given}, evidence.outputs);
+  const auto likely = parts_.model.prediction->log_prob(believed, evidence.outputs);
   result.log_prob = result.log_prob + likely.to(result.log_prob.scalar_type());
-  result.beliefs = marginals(believed, evidence.outputs, evidence.given);
+  result.beliefs = marginals(believed, evidence.outputs);
   result.predictions.outputs = evidence.outputs.unsqueeze(1);
   result.predictions.probability = torch::ones({beliefs.size(0), 1});
   return result;

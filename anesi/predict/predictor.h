@@ -6,8 +6,7 @@
 //   predictor.explain(beliefs.slice(0, 0, 1)).worlds            // which worlds would give the first one's
 //
 // All methods are constant and may be called from several threads at once. Beliefs are [batch, worlds, domain] and are
-// checked; what comes back has no gradients. `given`, int64 [batch, …], is what c is told besides the world; undefined
-// where that is the same for all.
+// checked; what comes back has no gradients.
 #pragma once
 
 #include <torch/torch.h>
@@ -92,7 +91,6 @@ struct Predictions {
 struct Evidence {
   torch::Tensor worlds = {};   // int64 [batch, worlds]; undefined: no variable is known. kNone is refused
   torch::Tensor outputs = {};  // int64 [batch, outputs]; undefined: no output is known
-  torch::Tensor given = {};
 };
 
 struct Conditioned {
@@ -134,7 +132,7 @@ class Predictor {
   // What perception believes of inputs [batch, …].
   torch::Tensor beliefs(const torch::Tensor& inputs) const;
 
-  Predictions predict(const torch::Tensor& beliefs, std::int64_t top = 1, const torch::Tensor& given = {}) const;
+  Predictions predict(const torch::Tensor& beliefs, std::int64_t top = 1) const;
 
   // How explain() explains, unless told otherwise: by the model where q explains; else by influence where outputs are
   // better or worse rather than right or wrong (Score), for then many worlds stand behind each, unless an automaton, a
@@ -144,31 +142,28 @@ class Predictor {
   // explain so.
   Explanation explain(const torch::Tensor& belief, const ExplainRequest& request = {}) const;
   // The most likely pairs of an output and a world. Throws UsageError where q does not explain.
-  std::vector<JointExplanation> explain_jointly(const torch::Tensor& belief, std::int64_t top,
-                                                const torch::Tensor& given = {}) const;
-  // False where the problem's pruner knows that no world gives the output, where nothing is given.
+  std::vector<JointExplanation> explain_jointly(const torch::Tensor& belief, std::int64_t top) const;
+  // False where the problem's pruner knows that no world gives the output.
   bool possible(Values output) const;
   // The most probable worlds that give these outputs, with log p(w|P): exactly where q is exact inference; else among
   // those that q proposes in a beam of that width under the pruner, of which c confirms each; for outputs of which q
   // proposes none, by search (search/consistent_worlds.h).
   MostProbable find_most_probable_worlds(const torch::Tensor& beliefs, const torch::Tensor& outputs,
-                                         const torch::Tensor& given = {}, std::int64_t beam = 0) const;
+                                         std::int64_t beam = 0) const;
   // The same, int64 [batch, worlds]. Throws Error where no world gives an output.
   torch::Tensor most_probable_worlds(const torch::Tensor& beliefs, const torch::Tensor& outputs,
-                                     const torch::Tensor& given = {}, std::int64_t beam = 0) const;
+                                     std::int64_t beam = 0) const;
   // The choices that lead to an output and on to a world, with everything that was on offer.
-  std::vector<RecordedStep> record(const torch::Tensor& belief, Values output, Values world,
-                                   const torch::Tensor& given = {}) const;
+  std::vector<RecordedStep> record(const torch::Tensor& belief, Values output, Values world) const;
 
   // q(w_i = v | y, P), double [batch, worlds, domain]: by the gradient where q is multilinear, else by Bayes' rule with
   // each value made certain in turn, which asks q as often as there are values.
-  torch::Tensor marginals(const torch::Tensor& beliefs, const torch::Tensor& outputs,
-                          const torch::Tensor& given = {}) const;
+  torch::Tensor marginals(const torch::Tensor& beliefs, const torch::Tensor& outputs) const;
 
   // `count` worlds of q(w|y,P) for each row, int64 [batch, count, worlds]: from the explanation model or, where q only
   // predicts, variable by variable from the marginals above.
   torch::Tensor sample(const torch::Tensor& beliefs, const torch::Tensor& outputs, std::int64_t count,
-                       const at::Generator& generator, const torch::Tensor& given = {}) const;
+                       const at::Generator& generator) const;
 
   // What follows where some variables or the output are known.
   Conditioned condition(const torch::Tensor& beliefs, const Evidence& evidence, std::int64_t top = 1) const;
@@ -187,7 +182,7 @@ class Predictor {
   Explanation explain_by_influence(Explanation explanation, const torch::Tensor& belief, const torch::Tensor& outputs,
                                    const ExplainRequest& request) const;
   ExplainedWorld explained_world(std::vector<std::int64_t> world, double probability, const torch::Tensor& belief,
-                                 const Explanation& explanation, const torch::Tensor& given) const;
+                                 const Explanation& explanation) const;
 
   Parts parts_;
   std::shared_ptr<const Pruning> pruning_;

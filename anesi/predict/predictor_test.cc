@@ -10,7 +10,7 @@
 #include "anesi/core/asked_output.h"
 #include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
-#include "anesi/core/given.h"
+#include "anesi/core/known_variables.h"
 #include "anesi/core/pruner.h"
 #include "anesi/core/rows.h"
 #include "anesi/core/score.h"
@@ -418,7 +418,7 @@ TEST_F(PredictorOfSums, OutputsThatAreAsGoodCountAsRight) {
   // One unit more or less does no harm.
   const auto tolerant =
       with(addition_,
-           Score{.regret = [units](const torch::Tensor& worlds, const torch::Tensor& outputs, const torch::Tensor&) {
+           Score{.regret = [units](const torch::Tensor& worlds, const torch::Tensor& outputs) {
              return ((units(outputs) - worlds.sum(1)).abs() - 1).clamp_min(0).to(torch::kFloat32);
            }});
   const Predictor asked({.problem = tolerant, .perception = perception_, .model = exact_});
@@ -574,30 +574,34 @@ TEST_F(PredictorOfPairs, ADecisionIsFittedCountedAndTold) {
   }
 }
 
-// What c is told besides reaches c, q and the search.
-TEST(PredictorOfWalks, PlansBetweenTheEndsThatAreGiven) {
-  const auto problem = std::make_shared<toys::CheapestWalk>(3);
+// What inputs tell is part of the world: it reaches c, q and the search.
+TEST(PredictorOfWalks, PlansBetweenTheEndsThatInputsTell) {
+  const auto problem = std::make_shared<toys::CheapestWalk>(3, /*any_ends=*/true);
   torch::manual_seed(3);
   const Predictor asked({.problem = problem,
                          .perception = std::make_shared<toys::Lookup>(3),
                          .model = make_model(*problem, "grid"),
                          .options = {.beam = 64}});
-  const auto beliefs = toys::random_beliefs(8, problem->worlds(), 1, seeded(4)).to(torch::kFloat32);
-  auto given = problem->facts().find<Given>()->draw(8, seeded(5));
-  given[0] = torch::tensor({4, 4});  // already there
-  const auto predictions = asked.predict(beliefs, 1, given);
-  EXPECT_TRUE(torch::equal(predictions.symbolic, problem->apply(predictions.worlds, given)));
+  const auto& known = *problem->facts().find<KnownVariables>();
+  auto ends = known.draw(8, seeded(5));
+  ends[0] = torch::tensor({1, 1, 1, 1});  // already there
+  const auto cells = toys::random_beliefs(8, Space::uniform(9, 3), 1, seeded(4)).to(torch::kFloat32);
+  const auto beliefs = known.complete_beliefs(cells, ends, problem->worlds());
+  const auto predictions = asked.predict(beliefs, 1);
+  EXPECT_TRUE(torch::equal(predictions.symbolic, problem->apply(predictions.worlds)));
+  EXPECT_TRUE(torch::equal(predictions.worlds.slice(1, 9), ends));
   for (std::int64_t row = 0; row < 8; ++row) {
-    auto cell = given[row][0].item<std::int64_t>();
+    const auto walk = problem->walk().in(row_of(predictions.worlds, row));
+    auto cell = walk.start;
     for (const auto direction : values_of(predictions.outputs[row][0])) {
-      if (direction != kNone) cell = problem->walk().step(cell, direction);
+      if (direction != kNone) cell = walk.step(cell, direction);
       ASSERT_NE(cell, kNone);
     }
-    EXPECT_EQ(cell, given[row][1].item<std::int64_t>());
-    const auto some = given.slice(0, row, row + 1);
-    const auto explanation = asked.explain(beliefs.slice(0, row, row + 1), {.by = ExplainedBy::kSearch, .given = some});
+    EXPECT_EQ(cell, walk.goal);
+    const auto explanation = asked.explain(beliefs.slice(0, row, row + 1), {.by = ExplainedBy::kSearch});
     for (const auto& world : explanation.worlds) {
-      EXPECT_EQ(apply_to(*problem, world.world, values_of(some)), explanation.output);
+      EXPECT_EQ(apply_to(*problem, world.world), explanation.output);
+      EXPECT_TRUE(std::ranges::equal(Values(world.world).last(kEndVariables), values_of(ends[row])));
     }
   }
 }

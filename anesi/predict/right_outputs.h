@@ -11,7 +11,7 @@ namespace anesi {
 inline torch::Tensor right_outputs(const Problem& problem, const Batch& batch, const torch::Tensor& outputs) {
   const auto same = batch.observations.agree(outputs);
   if (!batch.worlds.defined() || (batch.worlds == kUnset).any().item<bool>()) return same;
-  return same.logical_or(regret(problem, batch.worlds, outputs, batch.observations.given) == 0);
+  return same.logical_or(regret(problem, batch.worlds, outputs) == 0);
 }
 
 }  // namespace anesi

@@ -35,8 +35,7 @@ class LearnedRollout final : public Rollout {
 }  // namespace
 
 std::unique_ptr<Rollout> LearnedPruning::begin(SequenceModel& model, const Context& context) const {
-  const Context uniform(uniform_beliefs(context.size(), worlds_).to(context.beliefs.device()), context.outputs,
-                        context.given);
+  const Context uniform(uniform_beliefs(context.size(), worlds_).to(context.beliefs.device()), context.outputs);
   return std::make_unique<LearnedRollout>(model.begin(context), model.begin(uniform), threshold_);
 }
 

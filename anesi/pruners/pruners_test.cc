@@ -229,15 +229,15 @@ TEST(LearnedPruning, LeavesOutWhatAnExactModelGivesNoProbability) {
   EXPECT_TRUE(torch::equal(addition.apply(worlds), outputs));
 }
 
-// Where points may end early they still do, and the judge is told what the model is told.
-TEST(LearnedPruning, LetsWalksEndAtTheGoalThatIsGiven) {
+// Where points may end early they still do.
+TEST(LearnedPruning, LetsWalksEndAtTheGoal) {
   const torch::NoGradGuard no_gradients;
   torch::manual_seed(2);
   const toys::CheapestWalk problem(3);
   Grid grid(problem, GridOptions{});
   const LearnedPruning pruning(problem.worlds(), 1e-3);
   const auto beliefs = uniform_beliefs(64, problem.worlds());
-  const Context context(beliefs, {}, problem.facts().find<Given>()->draw(64, seeded(3)));
+  const Context context(beliefs);
   const auto walks = sample(grid, context, seeded(4), &pruning);
   EXPECT_TRUE((walks.values == kNone).any().item<bool>());
   EXPECT_TRUE(torch::allclose(log_prob(grid, context, walks.values, &pruning), walks.log_prob, 1e-4, 1e-4));

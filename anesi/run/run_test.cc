@@ -181,7 +181,7 @@ TEST_F(RunTest, AModelOfNoTaskIsLoadedWithItsProblemAlone) {
 TEST_F(RunTest, OptionsOfEarlierVersionsAreReadByTheirOldNames) {
   const auto configuration = Configuration::from_saved(
       "mnist-add", "a preset that is gone", {{"q.queries", "false"}, {"task.digits", "3"}, {"no.such.option", "1"}});
-  EXPECT_FALSE(configuration->q.amortized.given);
+  EXPECT_FALSE(configuration->q.given);
   EXPECT_EQ(configuration->table().get("task.digits"), "3");
 }
 

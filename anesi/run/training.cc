@@ -21,8 +21,8 @@ void check_options(const Configuration& configuration, const Task& task, const S
     if (!task.pieces) {
       throw UsageError("train.pieces: the examples of this task have no pieces that are problems of their own");
     }
-    if (configuration.loss_entry().learns_q && !configuration.q.amortized.given) {
-      throw UsageError("train.pieces: what is given differs from piece to piece; set q.given=true");
+    if (configuration.loss_entry().learns_q && !configuration.q.given) {
+      throw UsageError("train.pieces: pieces are of a more general problem than the task's; set q.given=true");
     }
   }
   const auto decide = configuration.eval.decide;
@@ -47,6 +47,11 @@ void check_options(const Configuration& configuration, const Task& task, const S
 
 }  // namespace
 
+std::optional<Pieces> shown_pieces(const Configuration& configuration, const Task& task) {
+  if (configuration.train.pieces) return task.pieces;
+  return configuration.loss_entry().learns_q && configuration.q.given ? task.wholes : std::nullopt;
+}
+
 Training::Training(const Configuration& configuration, const Task& task, Splits data, const std::optional<Found>& found,
                    const Say& say)
     : configuration_(configuration),
@@ -64,7 +69,7 @@ Training::Training(const Configuration& configuration, const Task& task, Splits 
   learner_ = std::make_unique<Learner>(task_.problem, task_.make_perception, data_.train, seed);
   auto& learner = *learner_;
   learner.augment = task_.augment;
-  if (configuration.train.pieces) learner.pieces = task_.pieces;
+  learner.pieces = shown_pieces(configuration, task_);
   learner.held_out = data_.validation ? data_.validation : data_.test;
   learner.held_out_name = data_.validation ? "validation" : "test";
   learner.decide = configuration.eval.decide;

@@ -12,6 +12,9 @@
 
 namespace anesi {
 
+// What a run shows perception and q instead of the task's own examples; empty: nothing.
+std::optional<Pieces> shown_pieces(const Configuration& configuration, const Task& task);
+
 class Training {
  public:
   // What was found out about c when a run began, so that one that goes on does not ask again.

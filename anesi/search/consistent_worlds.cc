@@ -44,8 +44,8 @@ class NoPropagation final : public Propagation {
   Domains domains_;
 };
 
-bool gives_output(const Problem& problem, Values world, Values wanted, Values given) {
-  return std::ranges::equal(apply_to(problem, world, given), wanted,
+bool gives_output(const Problem& problem, Values world, Values wanted) {
+  return std::ranges::equal(apply_to(problem, world), wanted,
                             [](auto is, auto asked) { return asked == kUnset || is == asked; });
 }
 
@@ -54,9 +54,8 @@ bool gives_output(const Problem& problem, Values world, Values wanted, Values gi
 class Search {
  public:
   // costs: [variables, width] in nats, 0 for each variable's most likely value.
-  Search(const Problem& problem, Values output, Values given, const double* costs, std::int64_t width,
-         const SearchLimits& limits)
-      : problem_(problem), wanted_(output), given_(given), width_(static_cast<std::size_t>(width)), limits_(limits) {
+  Search(const Problem& problem, Values output, const double* costs, std::int64_t width, const SearchLimits& limits)
+      : problem_(problem), wanted_(output), width_(static_cast<std::size_t>(width)), limits_(limits) {
     const auto& sizes = problem.worlds().domains();
     values_.resize(sizes.size() * width_);
     costs_.resize(values_.size());
@@ -70,7 +69,7 @@ class Search {
   bool try_most_likely() {
     world_.resize(variables_.size());
     for (std::size_t variable = 0; variable < world_.size(); ++variable) world_[variable] = values_[variable * width_];
-    if (!gives_output(problem_, world_, wanted_, given_)) return false;
+    if (!gives_output(problem_, world_, wanted_)) return false;
     best_ = world_;
     gap_ = 0;
     return true;
@@ -209,14 +208,14 @@ class Search {
       world_[variable] = std::countr_zero(domains_[variable]);
       cost += variables_[variable].least;
     }
-    if (cost >= gap_ || !gives_output(problem_, world_, wanted_, given_)) return;
+    if (cost >= gap_ || !gives_output(problem_, world_, wanted_)) return;
     best_ = world_;
     gap_ = cost;
     limit_ = cost - kSameCost;
   }
 
   const Problem& problem_;
-  Values wanted_, given_;
+  Values wanted_;
   std::size_t width_;
   SearchLimits limits_;
   std::vector<std::uint8_t> values_;  // [variables, width], each row cheapest first
@@ -269,15 +268,14 @@ ConsistentWorlds by_automaton(std::shared_ptr<const Automaton> automaton, const 
 }
 
 ConsistentWorlds by_search(const Problem& problem, const torch::Tensor& beliefs, const torch::Tensor& outputs,
-                           const torch::Tensor& given, const SearchLimits& limits) {
+                           const SearchLimits& limits) {
   const auto rows = beliefs.size(0), variables = beliefs.size(1), width = beliefs.size(2);
   const auto logs = beliefs.to(torch::kFloat64).log();
   const auto costs = (std::get<0>(logs.max(2, /*keepdim=*/true)) - logs).contiguous();  // [rows, variables, width]
-  const auto wanted = outputs.contiguous(), told = given.defined() ? given.contiguous() : given;
+  const auto wanted = outputs.contiguous();
   const Domains too_large_domains_are_refused(problem.worlds());
-  // Neither knows what was given: it holds for what is the same for all.
-  const auto* const propagations = told.defined() ? nullptr : problem.facts().find<PropagationOf>();
-  const auto* const pruner = told.defined() || propagations != nullptr ? nullptr : problem.facts().find<Pruner>();
+  const auto* const propagations = problem.facts().find<PropagationOf>();
+  const auto* const pruner = propagations != nullptr ? nullptr : problem.facts().find<Pruner>();
   const auto propagation_of = [&](Values output) -> std::unique_ptr<Propagation> {
     if (propagations != nullptr) return propagations->make(output);
     if (pruner != nullptr) return std::make_unique<PrunerPropagation>(*pruner, problem.worlds(), output);
@@ -291,8 +289,7 @@ ConsistentWorlds by_search(const Problem& problem, const torch::Tensor& beliefs,
   parallel_for(rows, kRowsPerThread, [&](std::int64_t, std::int64_t) {
     for (auto row = next++; row < rows; row = next++) {
       const auto output = row_of(wanted, row);
-      Search search(problem, output, told.defined() ? row_of(told, row) : Values(),
-                    costs.const_data_ptr<double>() + row * variables * width, width, limits);
+      Search search(problem, output, costs.const_data_ptr<double>() + row * variables * width, width, limits);
       if (!search.try_most_likely()) search.run(*propagation_of(output));
       std::ranges::copy(search.world(), result.worlds.mutable_data_ptr<std::int64_t>() + row * variables);
       result.gap.mutable_data_ptr<double>()[row] = search.gap();
@@ -306,15 +303,13 @@ ConsistentWorlds by_search(const Problem& problem, const torch::Tensor& beliefs,
 }  // namespace
 
 ConsistentWorlds most_probable_worlds(const Problem& problem, const torch::Tensor& beliefs,
-                                      const torch::Tensor& outputs, const SearchLimits& limits,
-                                      const torch::Tensor& given) {
+                                      const torch::Tensor& outputs, const SearchLimits& limits) {
   const torch::NoGradGuard no_gradients;
   check_arguments(problem, beliefs, outputs, limits);
   const auto cpu_beliefs = beliefs.to(torch::kCPU), cpu_outputs = outputs.to(torch::kCPU);
-  auto automaton = given.defined() ? nullptr : problem.facts().share<Automaton>();
-  auto result =
-      automaton ? by_automaton(std::move(automaton), cpu_beliefs, cpu_outputs, limits.nats)
-                : by_search(problem, cpu_beliefs, cpu_outputs, given.defined() ? given.to(torch::kCPU) : given, limits);
+  auto automaton = problem.facts().share<Automaton>();
+  auto result = automaton ? by_automaton(std::move(automaton), cpu_beliefs, cpu_outputs, limits.nats)
+                          : by_search(problem, cpu_beliefs, cpu_outputs, limits);
   for (auto* tensor : {&result.worlds, &result.gap, &result.nodes, &result.proven})
     *tensor = tensor->to(beliefs.device());
   return result;

@@ -41,7 +41,6 @@ struct ConsistentWorlds {
 // Throws Error where beliefs or outputs have the wrong shape or lie outside their spaces, where a limit is negative,
 // and where a search is needed but a variable has more than 64 values.
 ConsistentWorlds most_probable_worlds(const Problem& problem, const torch::Tensor& beliefs,
-                                      const torch::Tensor& outputs, const SearchLimits& limits = {},
-                                      const torch::Tensor& given = {});
+                                      const torch::Tensor& outputs, const SearchLimits& limits = {});
 
 }  // namespace anesi

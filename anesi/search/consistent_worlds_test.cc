@@ -422,34 +422,6 @@ TEST(ConsistentWorlds, AreTheMostLikelyOnesWhereTheyGiveTheOutput) {
   }
 }
 
-// What is given decides the function, so no fact of the problem helps: neither an automaton nor a pruner knows of it.
-TEST(ConsistentWorlds, AreSearchedForWithWhatIsGivenWhateverElseIsKnown) {
-  const toys::Addition addition(1, /*base=*/4);
-  const auto shifted = with_facts(make_problem(addition.worlds(), addition.outputs(),
-                                               [](Values w, Values given, MutableValues y) {
-                                                 const auto sum = (w[0] + w[1] + (given.empty() ? 0 : given[0])) % 8;
-                                                 y[0] = sum / 4;
-                                                 y[1] = sum % 4;
-                                               }),
-                                  addition.facts());
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const auto beliefs = random_beliefs(8, addition.worlds(), 1, seed);
-    const auto given = torch::randint(8, {8, 1}, seeded(seed), torch::kInt64);
-    const auto outputs =
-        shifted->apply(sample_worlds(uniform_beliefs(8, addition.worlds()), seeded(seed + 100)), given);
-    const auto found = most_probable_worlds(*shifted, beliefs, outputs, kNoLimits, given);
-    EXPECT_TRUE(torch::equal(shifted->apply(found.worlds, given), outputs));
-    auto best = torch::full({8}, -kNever, torch::kFloat64);
-    addition.worlds().for_each_point([&](Values point) {
-      const auto worlds = tensor_of(point).expand({8, -1}).contiguous();
-      const auto gives = (shifted->apply(worlds, given) == outputs).all(1);
-      best = torch::maximum(best, world_log_prob(beliefs, worlds).masked_fill(gives.logical_not(), -kNever));
-    });
-    EXPECT_TRUE(torch::allclose(found.gap, std::get<0>(beliefs.max(2)).log().sum(1) - best, 0, 1e-9));
-  }
-}
-
 TEST(ConsistentWorlds, RefuseWhatTheyCannotSearch) {
   const auto large = make_problem(Space{65}, Space{2}, [](Values w, MutableValues y) { y[0] = w[0] % 2; });
   const auto output = torch::tensor({{1}}, torch::kInt64);

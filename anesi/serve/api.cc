@@ -93,7 +93,7 @@ AskedInput input_of(const ServedModel& model, const InputQuestion& question) {
   const auto batch = example_of(model, question);
   const auto& seen = batch.observations;
   return model.answers().input(changed_input(batch.inputs, question),
-                               question.changed() ? std::nullopt : std::optional(seen), seen.given);
+                               question.changed() ? std::nullopt : std::optional(seen));
 }
 
 std::optional<AskedFor> asked_for(const OutputQuestion& output) {

@@ -34,6 +34,8 @@ struct Task {
   std::function<torch::Tensor(const torch::Tensor& inputs, at::Generator)> augment = {};
   // What training may look at instead of whole examples.
   std::optional<Pieces> pieces = {};
+  // Whole examples as those of a more general problem, for a q that is to serve it (q.given).
+  std::optional<Pieces> wholes = {};
   // Writes the data as files that other programs read; empty: it has none of its own.
   std::function<void(const std::filesystem::path& directory)> export_data = {};
 };

@@ -14,7 +14,7 @@ inline torch::Tensor expected_distance(const Problem& problem, const torch::Tens
   const auto outputs = problem.apply(worlds);
   std::vector<torch::Tensor> each;
   for (std::int64_t row = 0; row < beliefs.size(0); ++row) {
-    const auto distances = distance(problem, outputs, wanted.slice(0, row, row + 1).expand_as(outputs));
+    const auto distances = distance(problem, worlds, outputs, wanted.slice(0, row, row + 1).expand_as(outputs));
     const auto log_prob = world_log_prob(beliefs.slice(0, row, row + 1).expand({worlds.size(0), -1, -1}), worlds);
     each.push_back((log_prob.exp() * distances).sum());
   }

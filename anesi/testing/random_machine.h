@@ -19,9 +19,7 @@ class RandomMachine final : public Problem {
 
   const Space& worlds() const override { return worlds_; }
   const Space& outputs() const override { return outputs_; }
-  torch::Tensor apply(const torch::Tensor& worlds, const torch::Tensor& /*given*/ = {}) const override {
-    return automaton_->run(worlds);
-  }
+  torch::Tensor apply(const torch::Tensor& worlds) const override { return automaton_->run(worlds); }
 
  private:
   explicit RandomMachine(std::mt19937_64 random)

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "anesi/core/given.h"
+#include "anesi/core/known_variables.h"
 #include "anesi/core/problem.h"
 #include "anesi/core/rows.h"
 #include "anesi/exact/automaton.h"
@@ -46,7 +46,7 @@ class Addition final : public PointwiseProblem {
 
   const Space& worlds() const override { return worlds_; }
   const Space& outputs() const override { return outputs_; }
-  void apply_to_one(Values world, Values, MutableValues output) const override {
+  void apply_to_one(Values world, MutableValues output) const override {
     std::int64_t carry = 0;
     for (auto place = digits_; place-- > 0;) {
       const auto sum =
@@ -104,7 +104,7 @@ class PairsThatDiffer final : public PointwiseProblem {
   const PairGraph& graph() const { return *graph_; }
   const Space& worlds() const override { return graph_->worlds(); }
   const Space& outputs() const override { return outputs_; }
-  void apply_to_one(Values world, Values, MutableValues output) const override {
+  void apply_to_one(Values world, MutableValues output) const override {
     for (std::size_t index = 0; index < output.size(); ++index) {
       const auto [first, second] = graph_->pairs()[index];
       output[index] = world[static_cast<std::size_t>(first)] != world[static_cast<std::size_t>(second)] ? 1 : 0;
@@ -116,50 +116,58 @@ class PairsThatDiffer final : public PointwiseProblem {
   Space outputs_;
 };
 
-// The cheapest walk over a small grid, from its first cell to its last or between the two ends that are given; a cell
-// of value v costs v + 1. Of equally cheap directions the first is taken. It tells the grid, what may be given, and the
-// direction from every cell as a trace.
+// The cheapest walk over a small grid, from its first cell to its last or, with `any_ends`, between two ends that
+// inputs tell; a cell of value v costs v + 1. Of equally cheap directions the first is taken. It tells the grid, and
+// the direction from every cell as a trace.
 class CheapestWalk final : public PointwiseProblem {
  public:
-  explicit CheapestWalk(std::int64_t side, std::int64_t values = 3)
-      : walk_{.side = side, .start = 0, .goal = side * side - 1},
-        worlds_(Space::uniform(side * side, values)),
+  explicit CheapestWalk(std::int64_t side, bool any_ends = false, std::int64_t values = 3)
+      : walk_{.side = side, .start = 0, .goal = side * side - 1, .ends_in_world = any_ends},
+        worlds_(worlds_of(walk_, values)),
         outputs_(Space::uniform(side * side - 1, kDirections)) {
     const auto walk = walk_;
-    facts_.with(walk)
-        .with(Given{Space::uniform(2, walk.cells()),
-                    [walk](std::int64_t count, const at::Generator& generator) {
-                      return torch::randint(walk.cells(), {count, 2}, generator, torch::kInt64);
-                    }})
-        .with(Trace{[walk](const torch::Tensor& worlds, const torch::Tensor& given) {
-          auto all = torch::empty({worlds.size(0), walk.cells()}, torch::kInt64);
-          for (std::int64_t row = 0; row < worlds.size(0); ++row) {
-            const auto goal = given.defined() ? given[row][1].item<std::int64_t>() : walk.goal;
-            all[row] = tensor_of(directions(walk, values_of(worlds[row]), goal));
-          }
-          return all;
-        }});
+    facts_.with(walk).with(Trace{[walk](const torch::Tensor& worlds) {
+      auto all = torch::empty({worlds.size(0), walk.cells()}, torch::kInt64);
+      for (std::int64_t row = 0; row < worlds.size(0); ++row) {
+        const auto world = values_of(worlds[row]);
+        all[row] = tensor_of(directions(walk.in(world), world));
+      }
+      return all;
+    }});
+    if (!any_ends) return;
+    KnownVariables ends{.variables = {}, .draw = [side](std::int64_t count, const at::Generator& generator) {
+                          return torch::randint(side, {count, kEndVariables}, generator, torch::kInt64);
+                        }};
+    for (std::int64_t end = 0; end < kEndVariables; ++end) ends.variables.push_back(walk.cells() + end);
+    facts_.with(ends);
   }
 
   const GridWalk& walk() const { return walk_; }
   const Space& worlds() const override { return worlds_; }
   const Space& outputs() const override { return outputs_; }
-  void apply_to_one(Values world, Values given, MutableValues output) const override {
-    auto cell = given.empty() ? walk_.start : given[0];
-    const auto goal = given.empty() ? walk_.goal : given[1];
-    const auto next = directions(walk_, world, goal);
-    for (std::size_t step = 0; cell != goal; ++step) {
+  void apply_to_one(Values world, MutableValues output) const override {
+    const auto walk = walk_.in(world);
+    const auto next = directions(walk, world);
+    auto cell = walk.start;
+    for (std::size_t step = 0; cell != walk.goal; ++step) {
       output[step] = next[static_cast<std::size_t>(cell)];
-      cell = walk_.step(cell, output[step]);
+      cell = walk.step(cell, output[step]);
     }
   }
 
  private:
+  static Space worlds_of(const GridWalk& walk, std::int64_t values) {
+    std::vector<std::int64_t> domains(static_cast<std::size_t>(walk.cells()), values);
+    domains.resize(static_cast<std::size_t>(walk.world_variables()), walk.side);
+    return Space(std::move(domains));
+  }
+
   // From every cell; kUnset at the goal. By trying every step from every cell until nothing changes.
-  static std::vector<std::int64_t> directions(const GridWalk& walk, Values world, std::int64_t goal) {
+  static std::vector<std::int64_t> directions(const GridWalk& walk, Values world) {
+    const auto goal = walk.goal;
     const auto place = [](std::int64_t cell) { return static_cast<std::size_t>(cell); };
-    std::vector<std::int64_t> best(world.size(), std::numeric_limits<std::int64_t>::max() / 2);
-    std::vector<std::int64_t> next(world.size(), kUnset);
+    std::vector<std::int64_t> best(place(walk.cells()), std::numeric_limits<std::int64_t>::max() / 2);
+    std::vector<std::int64_t> next(place(walk.cells()), kUnset);
     best[place(goal)] = 0;
     const auto visit_steps = [&](const auto& visit) {
       for (std::int64_t cell = 0; cell < walk.cells(); ++cell) {

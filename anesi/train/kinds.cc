@@ -126,23 +126,26 @@ class Descent {
 
 Cost judged_by_problem(const Problem& problem, torch::Tensor kinds, Observations seen) {
   return [&problem, kinds = std::move(kinds), seen = std::move(seen)](const torch::Tensor& values) {
-    const auto regrets = regret(problem, worlds_of(kinds, values, seen), seen.outputs, seen.given).to(torch::kFloat64);
+    const auto regrets = regret(problem, worlds_of(kinds, values, seen), seen.outputs).to(torch::kFloat64);
     return (regrets > 0).to(torch::kFloat64).mean().item<double>() + kRegretWeight * regrets.mean().item<double>();
   };
 }
 
 // Nats an example. Beliefs are nearly certain: perception never is altogether, and q has hardly seen that it is.
-Cost judged_by_q(SequenceModel& q, const Space& worlds, torch::Tensor kinds, Observations observations) {
-  return [&q, &worlds, kinds = std::move(kinds), observations = std::move(observations)](const torch::Tensor& values) {
+Cost judged_by_q(const Learner& learner, torch::Tensor kinds, Batch shown) {
+  return [&learner, kinds = std::move(kinds), shown = std::move(shown)](const torch::Tensor& values) {
+    const auto& worlds = learner.problem->worlds();
     double cost = 0;
     const auto examples = kinds.size(0), step = std::max<std::int64_t>(1, kVariablesAtATime / kinds.size(1));
     for (std::int64_t begin = 0; begin < examples; begin += step) {
       const auto rows = torch::arange(begin, std::min(begin + step, examples), torch::kInt64);
-      const auto seen = observations.rows(rows);
+      const auto seen = shown.observations.rows(rows);
+      Batch some{.inputs = {}, .observations = seen, .worlds = {}};
+      if (shown.known.defined()) some.known = shown.known.index_select(0, rows);
       const auto certain =
           torch::one_hot(worlds_of(kinds.index_select(0, rows), values, seen), worlds.largest_domain());
       const auto beliefs = certain * kSureness + (1 - kSureness) / static_cast<double>(worlds.largest_domain());
-      cost -= q.log_prob({beliefs, {}, seen.given}, seen.outputs).sum().item<double>();
+      cost -= learner.model.prediction->log_prob(learner.complete(beliefs, some), seen.outputs).sum().item<double>();
     }
     return cost / static_cast<double>(examples);
   };
@@ -184,7 +187,7 @@ WorldsByKind explain_by_kinds(const Learner& learner, const KindsOptions& option
   Cost cost;
   if (asks_q) {
     const auto shown = learner.shown(shuffled.slice(0, 0, options.asked), generator);
-    cost = judged_by_q(*learner.model.prediction, problem.worlds(), sorter.kinds(shown.inputs), shown.observations);
+    cost = judged_by_q(learner, sorter.kinds(shown.inputs), shown);
   } else {
     cost = judged_by_problem(problem, kinds, seen);
   }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "anesi/core/known_variables.h"
 #include "anesi/core/seeded.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/losses/exact.h"
@@ -69,9 +70,9 @@ void Knowledge::learn_through(InferenceModel q, const AmortizedOptions& options,
   if (!sampled) sampled = problem;
   if (!prior) {
     if (model.prediction->multilinear()) {
-      prior = std::make_unique<CertainBeliefs>(sampled->worlds());
+      prior = std::make_unique<CertainBeliefs>(perceived_space(*sampled));
     } else {
-      prior = std::make_unique<FixedDirichlet>(sampled->worlds(), 0.2);
+      prior = std::make_unique<FixedDirichlet>(perceived_space(*sampled), 0.2);
     }
   }
   loss = std::make_unique<AmortizedLoss>(std::move(sampled), model, std::move(prior), options, generator);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "anesi/core/error.h"
+#include "anesi/core/known_variables.h"
 #include "anesi/core/seeded.h"
 #include "anesi/models/module_tensors.h"
 
@@ -35,6 +36,12 @@ Learner::Learner(std::shared_ptr<const Problem> the_problem, MakePerception make
 
 Batch Learner::shown(const torch::Tensor& some, at::Generator draws) const {
   return pieces ? pieces->draw(*training, some, std::move(draws)) : training->batch(some);
+}
+
+torch::Tensor Learner::complete(const torch::Tensor& beliefs, const Batch& batch) const {
+  if (!batch.known.defined()) return beliefs;
+  return shown_problem().facts().find<KnownVariables>()->complete_beliefs(beliefs, batch.known,
+                                                                          shown_problem().worlds());
 }
 
 torch::Tensor Learner::draw_rows(std::int64_t batch) const {

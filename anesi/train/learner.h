@@ -59,6 +59,8 @@ struct Learner : Knowledge {
   const Problem& shown_problem() const { return pieces ? *pieces->problem : *problem; }
   // Training examples as perception is to see them: themselves, or pieces of them.
   Batch shown(const torch::Tensor& rows, at::Generator generator) const;
+  // Beliefs in all variables of shown_problem(): what perception says of a batch, and what its inputs tell besides.
+  torch::Tensor complete(const torch::Tensor& beliefs, const Batch& batch) const;
   // As many random rows as a batch has.
   torch::Tensor draw_rows(std::int64_t batch) const;
 

@@ -86,7 +86,7 @@ struct TrainOptions {
 struct QOptions {
   std::string architecture = kAutoArchitecture, from = {};
   std::int64_t pretrain = 0, every = 1;
-  bool frozen = false;
+  bool frozen = false, given = true;
   Schedule schedule{};
   double joint_lr = 0;
   AmortizedOptions amortized{};
@@ -105,6 +105,10 @@ struct QOptions {
               "problems where it fits them; empty: none");
     table.add("every", every, {1, 1000000}, "steps of perception for one update of q, where it is not frozen");
     table.add("frozen", frozen, "train q before perception only, not beside it");
+    table.add(
+        "given", given,
+        "where a task has a more general problem (a path between any two cells), learn a q that serves it; false: "
+        "one for the task's own");
     schedule.describe(table);
     table.add("joint_lr", joint_lr, {0, 10},
               "learning rate at which the schedule begins anew when perception starts to learn, and once more when "

@@ -31,7 +31,8 @@ StepLosses perception_step(Learner& learner, const torch::Tensor& rows, const St
   auto batch = learner.shown(rows, learner.generator);
   if (plan.augment) batch.inputs = learner.augment(batch.inputs, learner.generator);
   const torch::AutoGradMode gradients(plan.perception_learns);
-  auto beliefs = learner.perception->forward(batch.inputs);
+  const auto perceive = [&] { return learner.complete(learner.perception->forward(batch.inputs), batch); };
+  auto beliefs = perceive();
   if (!learner.beliefs_checked) {
     check_beliefs(beliefs, worlds);
     learner.beliefs_checked = true;
@@ -43,7 +44,7 @@ StepLosses perception_step(Learner& learner, const torch::Tensor& rows, const St
   }
   losses.loss = 0;
   for (std::size_t turn = 0; turn < turns.size(); ++turn) {
-    if (turn > 0 && plan.perception_learns) beliefs = learner.perception->forward(batch.inputs);  // it has moved
+    if (turn > 0 && plan.perception_learns) beliefs = perceive();  // it has moved
     auto loss = turns[turn]->loss(beliefs, batch.observations);
     *losses.loss += loss.item<double>();
     if (!std::isfinite(*losses.loss)) {

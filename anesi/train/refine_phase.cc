@@ -53,7 +53,7 @@ ExplainedLabels explain_by_search(const Learner& learner, const SearchLimits& li
     const auto seen = all.rows(some);
     auto beliefs = learner.perception->forward(learner.training->inputs(some));
     if (seen.worlds.defined()) beliefs = clamped(beliefs, seen.worlds);
-    const auto found = most_probable_worlds(problem, beliefs, seen.outputs, limits, seen.given);
+    const auto found = most_probable_worlds(problem, beliefs, seen.outputs, limits);
     const auto within = (found.gap.isfinite() & (found.gap <= limits.nats)).nonzero().squeeze(1);
     kept.push_back(some.index_select(0, within));
     worlds.push_back(found.worlds.index_select(0, within));
@@ -91,7 +91,7 @@ ExplainedLabels explain_by_marginals(const Learner& learner) {
     }
     beliefs.requires_grad_();
     const torch::AutoGradMode gradients(true);
-    const auto log_prob = q->log_prob({beliefs, {}, seen.given}, seen.outputs);
+    const auto log_prob = q->log_prob(beliefs, seen.outputs);
     const auto possible = log_prob.isfinite();
     const auto gradient = torch::autograd::grad({torch::where(possible, log_prob, 0.0).sum()}, {beliefs})[0];
     const auto weights = (beliefs.detach() * gradient).clamp_min(0);

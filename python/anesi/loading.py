@@ -33,17 +33,12 @@ class Run:
 
     __call__ = beliefs
 
-    def predict(self, inputs: torch.Tensor, *, top: int | None = None, given: torch.Tensor | None = None) -> Prediction:
+    def predict(self, inputs: torch.Tensor, *, top: int | None = None) -> Prediction:
         """The most likely outputs, as :meth:`Knowledge.predict` gives them."""
-        return ranked(self._core.predict(self.beliefs(inputs), _arguments.count(1 if top is None else top, "top"), given), top)
+        return ranked(self._core.predict(self.beliefs(inputs), _arguments.count(1 if top is None else top, "top")), top)
 
     def explain(
-        self,
-        inputs: torch.Tensor,
-        outputs: torch.Tensor | None = None,
-        *,
-        top: int = 5,
-        given: torch.Tensor | None = None,
+        self, inputs: torch.Tensor, outputs: torch.Tensor | None = None, *, top: int = 5
     ) -> Explanation:
         """Which worlds stand behind outputs, or behind the predicted ones, as :meth:`Knowledge.explain` gives them."""
         beliefs = self.beliefs(inputs)
@@ -52,15 +47,14 @@ class Run:
         probability = torch.zeros(beliefs.shape[0], top, dtype=torch.float64)
         for row in range(beliefs.shape[0]):
             wanted = [] if outputs is None else outputs[row].reshape(-1).tolist()
-            told = None if given is None else given[row : row + 1]
-            for place, (world, share) in enumerate(self._core.explain(beliefs[row : row + 1], wanted, top, told)[2]):
+            for place, (world, share) in enumerate(self._core.explain(beliefs[row : row + 1], wanted, top)[2]):
                 worlds[row, place] = torch.tensor(world)
                 probability[row, place] = share
         return Explanation(worlds, probability)
 
-    def marginals(self, inputs: torch.Tensor, outputs: torch.Tensor, *, given: torch.Tensor | None = None) -> torch.Tensor:
+    def marginals(self, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
         """What is believed of each variable once the output is known."""
-        return self._core.marginals(self.beliefs(inputs), outputs, given)
+        return self._core.marginals(self.beliefs(inputs), outputs)
 
     def function(self, worlds: torch.Tensor) -> torch.Tensor:
         """The task's function, int64 ``[n, variables]`` to ``[n, outputs]``."""

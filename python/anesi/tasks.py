@@ -26,8 +26,6 @@ class Examples(torch.utils.data.Dataset[tuple[torch.Tensor, torch.Tensor]]):
         """int64 ``[examples, outputs]``."""
         self.holds: torch.Tensor | None = core.holds
         """bool ``[examples]``, False where a label says "not this output"; None where all hold."""
-        self.given: torch.Tensor | None = core.given
-        """int64 ``[examples, …]``, what the function was told besides the world; None where it was told nothing."""
         self.worlds: torch.Tensor | None = core.worlds
         """int64 ``[examples, variables]``, the true worlds, to score with; None where they are not known."""
 
@@ -58,8 +56,8 @@ class Examples(torch.utils.data.Dataset[tuple[torch.Tensor, torch.Tensor]]):
     def _labels(self) -> torch.Tensor:
         if self.outputs is None:
             raise ValueError("these examples are not labelled with outputs; look at worlds")
-        if self.holds is not None or self.given is not None:
-            raise ValueError("these labels are more than outputs: take inputs(rows), and outputs, holds and given of the rows")
+        if self.holds is not None:
+            raise ValueError("these labels are more than outputs: take inputs(rows), and outputs and holds of the rows")
         return self.outputs
 
 
@@ -78,9 +76,9 @@ class Task:
         """Where the data come from."""
         return self._core.origin
 
-    def function(self, worlds: torch.Tensor, given: torch.Tensor | None = None) -> torch.Tensor:
+    def function(self, worlds: torch.Tensor) -> torch.Tensor:
         """The task's function, int64 ``[n, variables]`` to ``[n, outputs]``."""
-        return self._core.apply(worlds, given)
+        return self._core.apply(worlds)
 
 
 def names() -> dict[str, str]:

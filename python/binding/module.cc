@@ -396,7 +396,6 @@ void bind_tasks(py::module_& module) {
       .def("inputs", &Examples::inputs, Released())
       .def_property_readonly("outputs", [](const Examples& all) { return tensor_or_none(all.labels().outputs); })
       .def_property_readonly("holds", [](const Examples& all) { return tensor_or_none(all.labels().holds); })
-      .def_property_readonly("given", [](const Examples& all) { return tensor_or_none(all.labels().given); })
       .def_property_readonly("worlds", [](const Examples& all) { return tensor_or_none(all.worlds()); });
   const auto split = [](const std::shared_ptr<const Examples> Splits::*which) {
     return [which](const TaskData& data) { return std::const_pointer_cast<Examples>(data.splits.*which); };
@@ -409,10 +408,7 @@ void bind_tasks(py::module_& module) {
       .def_property_readonly("worlds", [](const TaskData& data) { return data.task.problem->worlds().domains(); })
       .def_property_readonly("outputs", [](const TaskData& data) { return data.task.problem->outputs().domains(); })
       .def(
-          "apply",
-          [](const TaskData& data, const torch::Tensor& worlds, const MaybeTensor& given) {
-            return data.task.problem->apply(worlds, given.value_or(torch::Tensor()));
-          },
+          "apply", [](const TaskData& data, const torch::Tensor& worlds) { return data.task.problem->apply(worlds); },
           Released());
   module.def("task_names", [] {
     std::vector<std::pair<std::string, std::string>> names;
@@ -438,17 +434,16 @@ void bind_runs(py::module_& module) {
           Released())
       .def(
           "predict",
-          [](const LoadedRun& run, const torch::Tensor& beliefs, std::int64_t top, const MaybeTensor& given) {
-            const auto found = run.predictor.predict(beliefs, top, given.value_or(torch::Tensor()));
+          [](const LoadedRun& run, const torch::Tensor& beliefs, std::int64_t top) {
+            const auto found = run.predictor.predict(beliefs, top);
             return std::make_tuple(found.outputs, found.probability, found.worlds, found.symbolic);
           },
           Released())
       .def(
           "explain",
           [](const LoadedRun& run, const torch::Tensor& belief, const std::vector<std::int64_t>& output,
-             std::int64_t top, const MaybeTensor& given) {
-            const auto why =
-                run.predictor.explain(belief, {.output = output, .top = top, .given = given.value_or(torch::Tensor())});
+             std::int64_t top) {
+            const auto why = run.predictor.explain(belief, {.output = output, .top = top});
             std::vector<std::pair<std::vector<std::int64_t>, double>> worlds;
             for (const auto& found : why.worlds) worlds.emplace_back(found.world, found.probability);
             return std::make_tuple(why.output, why.probability, worlds);
@@ -456,9 +451,8 @@ void bind_runs(py::module_& module) {
           Released())
       .def(
           "marginals",
-          [](const LoadedRun& run, const torch::Tensor& beliefs, const torch::Tensor& outputs,
-             const MaybeTensor& given) {
-            return run.predictor.marginals(beliefs, outputs, given.value_or(torch::Tensor()));
+          [](const LoadedRun& run, const torch::Tensor& beliefs, const torch::Tensor& outputs) {
+            return run.predictor.marginals(beliefs, outputs);
           },
           Released());
   module.def("load_run", [](const std::string& path, const std::optional<std::string>& data, const py::object& say) {

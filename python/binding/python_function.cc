@@ -8,7 +8,7 @@
 
 namespace anesi::python {
 
-torch::Tensor PythonProblem::apply(const torch::Tensor& worlds, const torch::Tensor& /*given*/) const {
+torch::Tensor PythonProblem::apply(const torch::Tensor& worlds) const {
   const auto asked = worlds.to(torch::kCPU).contiguous();
   torch::Tensor outputs;
   {

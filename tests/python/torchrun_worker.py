@@ -30,7 +30,8 @@ def gloo_threads() -> set[str]:
 # A thread names itself a moment after it was made. So the default group's, which may be there at exit, are known by
 # having been there before, whatever they were called then.
 threads_at_first: set[str] = set()
-atexit.register(lambda: print("threads at exit:", len(gloo_threads() - threads_at_first), flush=True))  # after anesi's own
+# After anesi's own. In one write, for two processes print to one place.
+atexit.register(lambda: sys.stdout.write(f"threads at exit: {len(gloo_threads() - threads_at_first)}\n"))
 
 import anesi  # noqa: E402
 

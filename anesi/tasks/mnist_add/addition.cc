@@ -65,7 +65,7 @@ Addition::Addition(std::int64_t digits)
   facts_.lazily<Cnf>([digits, worlds = worlds_, outputs = outputs_] { return formula(digits, worlds, outputs); });
 }
 
-void Addition::apply_to_one(Values world, Values, MutableValues output) const {
+void Addition::apply_to_one(Values world, MutableValues output) const {
   std::int64_t carry = 0;
   for (auto place = digits_; place-- > 0;) {
     const auto sum = world[place] + world[digits_ + place] + carry;

@@ -19,7 +19,7 @@ class Addition final : public PointwiseProblem {
 
   const Space& worlds() const override { return worlds_; }
   const Space& outputs() const override { return outputs_; }
-  void apply_to_one(Values world, Values given, MutableValues output) const override;
+  void apply_to_one(Values world, MutableValues output) const override;
 
  private:
   std::size_t digits_;

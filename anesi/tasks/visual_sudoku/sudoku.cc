@@ -78,7 +78,7 @@ Sudoku::Sudoku(std::int64_t size)
   }
 }
 
-void Sudoku::apply_to_one(Values world, Values, MutableValues output) const {
+void Sudoku::apply_to_one(Values world, MutableValues output) const {
   const auto& pairs = graph_->pairs();
   for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
     const auto [first, second] = pairs[pair];
@@ -86,7 +86,7 @@ void Sudoku::apply_to_one(Values world, Values, MutableValues output) const {
   }
 }
 
-torch::Tensor Sudoku::apply(const torch::Tensor& worlds, const torch::Tensor& /*given*/) const {
+torch::Tensor Sudoku::apply(const torch::Tensor& worlds) const {
   return (worlds.index_select(1, first_) != worlds.index_select(1, second_)).to(torch::kInt64);
 }
 

@@ -24,8 +24,8 @@ class Sudoku final : public PointwiseProblem {
   const std::vector<VariablePair>& pairs() const { return graph_->pairs(); }
   const Space& worlds() const override { return worlds_; }
   const Space& outputs() const override { return outputs_; }
-  void apply_to_one(Values world, Values given, MutableValues output) const override;
-  torch::Tensor apply(const torch::Tensor& worlds, const torch::Tensor& given = {}) const override;
+  void apply_to_one(Values world, MutableValues output) const override;
+  torch::Tensor apply(const torch::Tensor& worlds) const override;
 
   // All pairs differ, int64 [pairs].
   torch::Tensor valid() const { return torch::ones({outputs_.variables()}, torch::kInt64); }

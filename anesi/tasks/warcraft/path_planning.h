@@ -1,7 +1,9 @@
-// The knowledge of Warcraft path planning: the cheapest path over a map from its top left cell to its bottom right one.
+// The knowledge of Warcraft path planning: the cheapest path over a map from its top left cell to its bottom right one,
+// or between any two cells.
 //
-// A world is the terrain of each cell (terrain.h says what it costs), row by row. The output is the path as directions
-// (models/grid_walk.h); a shorter one ends with kNone. Dijkstra's algorithm in whole tenths, so ties are exact.
+// A world is the terrain of each cell (terrain.h says what it costs), row by row, and where the ends may be any cells,
+// these too. The output is the path as directions (models/grid_walk.h); a shorter one ends with kNone. Dijkstra's
+// algorithm in whole tenths, so ties are exact.
 #pragma once
 
 #include "anesi/core/problem.h"
@@ -9,17 +11,19 @@
 
 namespace anesi {
 
-// What is given are the path's start and goal, int64 [batch, 2]; where nothing is given, the map's own corners. What is
-// known of it besides: the grid that paths are walks over, a pruner under which every walk is a path, the direction
-// from every cell as a trace, and a score: by how many tenths a path is dearer than need be (infinite where it is
-// none), and how many cells are on one path alone.
+enum class PathEnds { kCorners, kAny };
+
+// What is known of it besides: the grid that paths are walks over, the direction from every cell as a trace, and a
+// score: by how many tenths a path is dearer than need be (infinite where it is none), and how many cells are on one
+// path alone. Between corners, a pruner under which every walk is a path; between any cells, that inputs tell them
+// (KnownVariables).
 class PathPlanning final : public Problem {
  public:
-  explicit PathPlanning(std::int64_t side);
+  explicit PathPlanning(std::int64_t side, PathEnds ends = PathEnds::kCorners);
 
   const Space& worlds() const override { return worlds_; }
   const Space& outputs() const override { return outputs_; }
-  torch::Tensor apply(const torch::Tensor& worlds, const torch::Tensor& given = {}) const override;
+  torch::Tensor apply(const torch::Tensor& worlds) const override;
 
   const GridWalk& walk() const { return walk_; }
   // What a path costs in a world, in tenths, its start included; kNone where it is no path from start to goal.

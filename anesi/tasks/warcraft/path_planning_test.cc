@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "anesi/check/problem_check.h"
-#include "anesi/core/given.h"
+#include "anesi/core/known_variables.h"
 #include "anesi/core/rows.h"
 #include "anesi/core/score.h"
 #include "anesi/core/seeded.h"
@@ -56,8 +56,10 @@ TEST(PathPlanning, TellsWhatIsNoPath) {
 
 // Whatever it tells of itself is true of it; its pruner may allow more, and says so.
 TEST(PathPlanning, PassesTheDoctor) {
-  for (const auto& finding : check_problem(PathPlanning(4))) {
-    EXPECT_TRUE(finding.good) << finding.name << ": " << finding.words;
+  for (const auto ends : {PathEnds::kCorners, PathEnds::kAny}) {
+    for (const auto& finding : check_problem(PathPlanning(4, ends))) {
+      EXPECT_TRUE(finding.good) << finding.name << ": " << finding.words;
+    }
   }
 }
 
@@ -74,24 +76,26 @@ TEST(PathPlanning, ScoresPathsByWhatTheyCostMoreAndByTheCellsTheyDoNotShare) {
   EXPECT_EQ(regrets[1].item<double>(), 12);  // tenths
   EXPECT_TRUE(std::isinf(regrets[2].item<double>()));
   const auto wanted = outputs[0].expand_as(outputs);
-  EXPECT_TRUE(torch::equal(distance(problem, outputs, wanted), torch::tensor({0.0F, 3.0F, 1.0F})));
+  EXPECT_TRUE(torch::equal(distance(problem, worlds, outputs, wanted), torch::tensor({0.0F, 3.0F, 1.0F})));
 }
 
-TEST(PathPlanning, PlansBetweenWhateverEndsAreGivenAndTellsTheDirectionFromEveryCell) {
-  const PathPlanning problem(5);
-  const auto worlds = torch::randint(0, kTerrains, {40, 25}, seeded(2), torch::kInt64);
-  const auto given = problem.facts().find<Given>()->draw(40, seeded(3));
-  const auto outputs = problem.apply(worlds, given);
-  EXPECT_TRUE((regret(problem, worlds, outputs, given) == 0).all().item<bool>());
-  const auto trace = problem.facts().find<Trace>()->of(worlds, given);
+TEST(PathPlanning, PlansBetweenAnyEndsAndTellsTheDirectionFromEveryCell) {
+  const PathPlanning problem(5, PathEnds::kAny);
+  const auto terrains = torch::randint(0, kTerrains, {40, 25}, seeded(2), torch::kInt64);
+  const auto& known = *problem.facts().find<KnownVariables>();
+  const auto worlds = known.complete_worlds(terrains, known.draw(40, seeded(3)), problem.worlds());
+  const auto outputs = problem.apply(worlds);
+  EXPECT_TRUE((regret(problem, worlds, outputs) == 0).all().item<bool>());
+  const auto trace = problem.facts().find<Trace>()->of(worlds);
   for (std::int64_t row = 0; row < 40; ++row) {
-    auto cell = given[row][0].item<std::int64_t>();
+    const auto walk = problem.walk().in(row_of(worlds, row));
+    auto cell = walk.start;
     for (const auto direction : values_of(outputs[row])) {
       if (direction == kNone) break;
       ASSERT_EQ(trace[row][cell].item<std::int64_t>(), direction);
       cell = problem.walk().step(cell, direction);
     }
-    EXPECT_EQ(cell, given[row][1].item<std::int64_t>());
+    EXPECT_EQ(cell, walk.goal);
     EXPECT_EQ(trace[row][cell].item<std::int64_t>(), kUnset);
   }
 }

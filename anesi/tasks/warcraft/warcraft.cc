@@ -194,13 +194,17 @@ Task make_warcraft(const WarcraftOptions& options, const TaskContext& context) {
     };
     return task;
   }
-  const auto piece = std::make_shared<const PathPlanning>(window);
+  const auto piece = std::make_shared<const PathPlanning>(window, PathEnds::kAny);
   task.problem = problem;
   task.pieces =
       Pieces{piece, [problem, piece](const Examples& examples, const torch::Tensor& rows, at::Generator generator) {
                return draw_windows(examples, rows, problem->walk(), piece->walk().side, piece->outputs().variables(),
                                    std::move(generator));
              }};
+  task.wholes = Pieces{std::make_shared<const PathPlanning>(side, PathEnds::kAny),
+                       [problem](const Examples& examples, const torch::Tensor& rows, const at::Generator&) {
+                         return whole_maps(examples, rows, problem->walk());
+                       }};
   task.make_perception = [] { return std::make_shared<TileCnn>(kTerrains); };
   task.load = [problem, options, context] { return load_maps(*problem, options, context); };
   task.presentation = std::make_shared<MapsOnPaper>(problem->walk(), problem->outputs().variables());

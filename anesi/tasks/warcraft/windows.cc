@@ -26,6 +26,14 @@ struct Extent {
   }
 };
 
+// As rows and columns.
+void write_ends(std::int64_t start, std::int64_t goal, std::int64_t side, std::int64_t* ends) {
+  for (const auto cell : {start, goal}) {
+    *ends++ = cell / side;
+    *ends++ = cell % side;
+  }
+}
+
 }  // namespace
 
 Batch draw_windows(const Examples& maps, const torch::Tensor& rows, const GridWalk& walk, std::int64_t side,
@@ -34,7 +42,7 @@ Batch draw_windows(const Examples& maps, const torch::Tensor& rows, const GridWa
   const auto batch = rows.size(0);
   auto cells = torch::empty({batch, side * side}, torch::kInt64);  // of the map, for each cell of the window
   auto outputs = torch::full({batch, steps}, kNone, torch::kInt64);
-  auto given = torch::empty({batch, 2}, torch::kInt64);
+  auto ends = torch::empty({batch, kEndVariables}, torch::kInt64);
   const auto paths = maps.labels().outputs.index_select(0, rows);
   for (std::int64_t example = 0; example < batch; ++example) {
     const auto* const directions = paths.const_data_ptr<std::int64_t>() + example * paths.size(1);
@@ -58,13 +66,23 @@ Batch draw_windows(const Examples& maps, const torch::Tensor& rows, const GridWa
       of_map[cell] = (top + cell / side) * walk.side + left + cell % side;
     }
     std::copy(directions + begin, directions + end - 1, outputs.mutable_data_ptr<std::int64_t>() + example * steps);
-    given.mutable_data_ptr<std::int64_t>()[2 * example] = within(path[begin]);
-    given.mutable_data_ptr<std::int64_t>()[2 * example + 1] = within(path[end - 1]);
+    write_ends(within(path[begin]), within(path[end - 1]), side,
+               ends.mutable_data_ptr<std::int64_t>() + example * kEndVariables);
   }
   const auto inputs = maps.inputs_of(rows.repeat_interleave(side * side), cells.view(-1));  // [batch * cells, 1, …]
   std::vector<std::int64_t> shape{batch, side * side};
   shape.insert(shape.end(), inputs.sizes().begin() + 2, inputs.sizes().end());
-  return {inputs.view(shape), Observations(outputs, {}, given), maps.worlds().index_select(0, rows).gather(1, cells)};
+  const auto worlds = maps.worlds().index_select(0, rows).gather(1, cells);
+  return {inputs.view(shape), Observations(outputs), torch::cat({worlds, ends}, 1), ends};
+}
+
+Batch whole_maps(const Examples& maps, const torch::Tensor& rows, const GridWalk& walk) {
+  auto batch = maps.batch(rows);
+  auto ends = torch::empty({1, kEndVariables}, torch::kInt64);
+  write_ends(walk.start, walk.goal, walk.side, ends.mutable_data_ptr<std::int64_t>());
+  batch.known = ends.expand({rows.size(0), kEndVariables}).contiguous();
+  if (batch.worlds.defined()) batch.worlds = torch::cat({batch.worlds, batch.known}, 1);
+  return batch;
 }
 
 }  // namespace anesi

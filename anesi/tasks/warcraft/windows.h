@@ -11,8 +11,11 @@
 namespace anesi {
 
 // For each of the rows a window of `side` x `side` cells around a random piece of its path: the cells' tiles, the piece
-// as output, and its two ends, in cells of the window, as what is given. Maps must be at least that large.
+// as output, and its two ends, in cells of the window, as what is known. Maps must be at least that large.
 Batch draw_windows(const Examples& maps, const torch::Tensor& rows, const GridWalk& walk, std::int64_t side,
                    std::int64_t steps, at::Generator generator);
+
+// Whole maps, with the ends of their paths as what is known.
+Batch whole_maps(const Examples& maps, const torch::Tensor& rows, const GridWalk& walk);
 
 }  // namespace anesi
