@@ -1,5 +1,5 @@
-# The libraries that anesi is built from besides libtorch, which brings fmt along. Three of them are headers, and are
-# fetched where they are not installed. One line names all that is missing in the end.
+# The libraries that anesi is built from besides libtorch. Four of them are headers, and are fetched where they are not
+# installed. One line names all that is missing in the end.
 option(ANESI_FETCH "Fetch the header libraries that are not installed" ON)
 option(ANESI_WITH_CADICAL "Build the SAT pruner where CaDiCaL is installed" ON)
 option(ANESI_WITH_HTTPLIB "Build the server of the page where cpp-httplib is installed" ON)
@@ -29,6 +29,16 @@ find_package(nlohmann_json QUIET)
 if(NOT TARGET nlohmann_json::nlohmann_json)
   anesi_fetch_headers(nlohmann_json::nlohmann_json nlohmann-json3-dev https://github.com/nlohmann/json.git
                       9cca280a4d0ccf0c08f47a99aa71d1b0e52f8d03)  # 3.11.3
+endif()
+
+# Of those that need no libtorch; libtorch brings its own along.
+find_package(fmt QUIET)
+if(NOT TARGET fmt::fmt-header-only)
+  anesi_fetch_headers(fmt::fmt-header-only libfmt-dev https://github.com/fmtlib/fmt.git
+                      0c9fce2ffefecfdce794e1859584e25877b7b592)  # 11.0.2
+  if(TARGET fmt::fmt-header-only)
+    target_compile_definitions(fmt::fmt-header-only INTERFACE FMT_HEADER_ONLY=1)
+  endif()
 endif()
 
 find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h)

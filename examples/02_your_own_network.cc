@@ -29,7 +29,7 @@ int main() {
   const auto draw = [&](std::int64_t examples) {
     const auto bands = torch::randint(3, {examples, 3}, torch::kInt64);
     const auto readings = (bands - 1).unsqueeze(2) + 0.8 * torch::randn({examples, 3, 8});
-    return anesi::tensor_examples(readings, alarm->apply(bands), bands);
+    return anesi::tensor_examples(readings, apply(*alarm, bands), bands);
   };
   const auto training = draw(2000), test = draw(500);
 

@@ -15,10 +15,12 @@ PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 ROOT = pathlib.Path(__file__).resolve().parent.parent / "anesi"
 
 # As in docs/design.md. A folder uses only itself and those before it.
-FOLDERS = ["core", "io", "options", "optimize", "models", "exact", "pruners", "formula", "search", "priors", "estimate", "discover", "perception", "predict",
+FOLDERS = ["core", "options", "tensors", "io", "optimize", "models", "exact", "pruners", "formula", "search", "priors", "estimate", "discover", "perception", "predict",
            "losses", "flow", "data", "train", "tasks", "answers", "run", "check", "report", "serve", "cli"]
+# What anesi::knowledge is made of does without libtorch.
+KNOWLEDGE = ["core", "options"]
 # What anesi::inference is made of must do without the others.
-INFERENCE = ["core", "io", "options", "models", "exact", "pruners", "formula", "search", "perception", "predict"]
+INFERENCE = ["core", "options", "tensors", "io", "models", "exact", "pruners", "formula", "search", "perception", "predict"]
 # Where the options of a group are described, where that is not models/ (architectures) or tasks/.
 GROUPS = {"train": ["optimize", "train"], "q": ["optimize", "losses", "train"], "prior": ["priors"], "exact": ["exact"],
           "palette": ["priors"], "mixture": ["priors"], "flow": ["priors"], "rloo": ["losses"], "estimate": ["losses"], "semantic": ["losses"], "refine": ["optimize", "search", "train"], "kinds": ["train"], "start": ["train"], "discover": ["discover"],
@@ -68,6 +70,9 @@ class Structure(unittest.TestCase):
                     if pathlib.Path(included).parent != path.relative_to(ROOT).parent:
                         wrong.append(f"{path.relative_to(ROOT)} includes another task's {included}")
         self.assertEqual(wrong, [])
+
+    def test_knowledge_does_without_libtorch(self):
+        self.assertEqual([path.name for folder, path, text in sources(tests=True) if folder in KNOWLEDGE and "torch" in text.lower()], [])
 
     def test_constants_and_tests_that_documents_name_are_there(self):
         code = "\n".join(text for _, _, text in sources())

@@ -17,9 +17,9 @@
 #include <variant>
 #include <vector>
 
-#include "anesi/core/examples.h"
 #include "anesi/predict/predictor.h"
 #include "anesi/tasks/presentation.h"
+#include "anesi/tensors/examples.h"
 
 namespace anesi {
 

@@ -7,10 +7,10 @@
 
 #include "anesi/core/asked_output.h"
 #include "anesi/core/error.h"
-#include "anesi/core/rows.h"
+#include "anesi/core/grid_walk.h"
+#include "anesi/core/variable_pairs.h"
 #include "anesi/exact/exact_model.h"
-#include "anesi/models/grid_walk.h"
-#include "anesi/models/variable_pairs.h"
+#include "anesi/tensors/rows.h"
 #include "anesi/testing/lookup.h"
 #include "anesi/testing/message_of.h"
 #include "anesi/testing/toy_problems.h"

@@ -8,8 +8,8 @@
 #include "anesi/answers/answers.h"
 #include "anesi/core/asked_output.h"
 #include "anesi/core/error.h"
-#include "anesi/core/rows.h"
-#include "anesi/models/grid_walk.h"
+#include "anesi/core/grid_walk.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {

@@ -5,11 +5,11 @@
 
 #include "anesi/answers/answers.h"
 #include "anesi/core/error.h"
-#include "anesi/core/observations.h"
-#include "anesi/core/rows.h"
-#include "anesi/models/grid_walk.h"
-#include "anesi/models/variable_pairs.h"
+#include "anesi/core/grid_walk.h"
+#include "anesi/core/variable_pairs.h"
 #include "anesi/options/option_table.h"
+#include "anesi/tensors/observations.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {

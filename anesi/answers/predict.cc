@@ -6,13 +6,13 @@
 
 #include "anesi/answers/answers.h"
 #include "anesi/core/asked_output.h"
-#include "anesi/core/beliefs.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/discover/discover.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/options/option_table.h"
 #include "anesi/predict/right_outputs.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {

@@ -6,13 +6,10 @@
 #include "anesi/check/model_check.h"
 #include "anesi/check/problem_check.h"
 #include "anesi/core/asked_output.h"
-#include "anesi/core/beliefs.h"
-#include "anesi/core/build.h"
 #include "anesi/core/error.h"
+#include "anesi/core/index.h"
 #include "anesi/core/known_variables.h"
-#include "anesi/core/rows.h"
 #include "anesi/core/score.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/exact/cnf.h"
 #include "anesi/exact/enumerate.h"
@@ -22,6 +19,11 @@
 #include "anesi/predict/renaming.h"
 #include "anesi/priors/certain.h"
 #include "anesi/priors/fixed_dirichlet.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/build.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/message_of.h"
 #include "anesi/testing/random.h"
 #include "anesi/testing/toy_problems.h"
@@ -54,7 +56,7 @@ TEST_P(CertificateOfATransducer, HoldsForEveryOneOfAThousandBeliefs) {
   const torch::NoGradGuard no_gradients;
   const auto worlds = points_of(addition.worlds());
   const auto errors =
-      -model->log_prob(certain_beliefs(worlds, addition.worlds()), addition.apply(worlds)).to(torch::kFloat64).expm1();
+      -model->log_prob(certain_beliefs(worlds, addition.worlds()), apply(addition, worlds)).to(torch::kFloat64).expm1();
   const auto exact_bound = [&](const torch::Tensor& belief) {
     auto weights = torch::ones({1}, torch::kFloat64);
     for (const auto& row : belief.to(torch::kFloat64).unbind(0)) weights = torch::outer(weights, row).flatten();
@@ -105,7 +107,7 @@ TEST(ModelCheck, TheMostProbableExplanationOfATransducerIsTheExactOne) {
   const auto model = trained(problem, 600);
   const auto exact = make_enumeration(addition);
   const auto beliefs = FixedDirichlet(addition.worlds(), 0.2).sample(100, seeded(5));
-  const Context context(beliefs, addition.apply(sample_worlds(beliefs, seeded(6))));
+  const Context context(beliefs, apply(addition, sample_worlds(beliefs, seeded(6))));
   EXPECT_GE(mpe_agreement(*make_explanation(model, addition.worlds()), *exact, context, 16, nullptr), 0.97);
 }
 
@@ -302,34 +304,38 @@ TEST_F(ProblemCheck, FindsAnAskedOutputThatIsNoneAndATraceThatIsNoFunction) {
       toys::names(verdict(*with(silent_, AskedOutput{{0, 10}})), {"asked output", "variable 1", "10", "0", "9"}));
   EXPECT_EQ(bad_ones(*with(silent_, AskedOutput{{0}})), "asked output ");
   std::int64_t calls = 0;
-  const auto changing = [&](const torch::Tensor& worlds) { return worlds + ++calls; };
+  const auto changing = [&](PointRows worlds) { return Points(worlds.size(), 1, ++calls); };
   EXPECT_EQ(bad_ones(*with(silent_, Trace{changing})), "trace ");
-  const auto short_of_rows = [](const torch::Tensor& worlds) { return worlds.slice(0, 1); };
+  const auto short_of_rows = [](PointRows worlds) { return Points(worlds.size() - 1, 1); };
   EXPECT_EQ(bad_ones(*with(silent_, Trace{short_of_rows})), "trace ");
 }
 
 TEST_F(ProblemCheck, FindsAScoreThatContradictsTheFunction) {
-  const auto none = [](const torch::Tensor&, const torch::Tensor& outputs) { return torch::zeros({outputs.size(0)}); };
-  const auto honest = [](const torch::Tensor&, const torch::Tensor& outputs, const torch::Tensor& wanted) {
-    return (outputs != wanted).any(1).to(torch::kFloat32);
+  const auto none = [](PointRows, PointRows outputs) { return std::vector<float>(as_size(outputs.size())); };
+  const auto honest = [](PointRows, PointRows outputs, PointRows wanted) {
+    std::vector<float> differ;
+    for (std::int64_t row = 0; row < outputs.size(); ++row) {
+      differ.push_back(std::ranges::equal(outputs[row], wanted[row]) ? 0.0F : 1.0F);
+    }
+    return differ;
   };
   EXPECT_EQ(bad_ones(*with(silent_, Score{.regret = none, .distance = honest})), "");
   EXPECT_EQ(bad_ones(*with(silent_, Score{})), "");
   // It says of c's own output that it is worse, wherever a carry is.
-  const auto worse = [](const torch::Tensor&, const torch::Tensor& outputs) {
-    return outputs.select(1, 0).to(torch::kFloat32);
+  const auto worse = [](PointRows, PointRows outputs) {
+    std::vector<float> carries;
+    for (std::int64_t row = 0; row < outputs.size(); ++row) carries.push_back(static_cast<float>(outputs[row][0]));
+    return carries;
   };
-  const auto dear = [&](const torch::Tensor& worlds, const torch::Tensor& outputs, const torch::Tensor&) {
-    return worse(worlds, outputs);
-  };
+  const auto dear = [&](PointRows worlds, PointRows outputs, PointRows) { return worse(worlds, outputs); };
   EXPECT_TRUE(toys::names(verdict(*with(silent_, Score{.regret = worse})), {"score"}));
   EXPECT_TRUE(toys::names(verdict(*with(silent_, Score{.distance = dear})), {"score"}));
 }
 
 TEST_F(ProblemCheck, FindsKnownVariablesThatAreNoneOrGetNoValuesOfTheirs) {
   const auto knows = [&](std::int64_t variable, std::int64_t below) {
-    const auto draw = [below](std::int64_t count, const at::Generator& generator) {
-      return torch::randint(below, {count, 1}, generator, torch::kInt64);
+    const auto draw = [below](Random& random, MutableValues values) {
+      values[0] = static_cast<std::int64_t>(random.below(static_cast<std::size_t>(below)));
     };
     return verdict(*with(silent_, KnownVariables{{variable}, draw}));
   };

@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "anesi/core/build.h"
-#include "anesi/core/rows.h"
 #include "anesi/exact/sat.h"
+#include "anesi/tensors/build.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {
@@ -137,7 +138,7 @@ Finding check_cnf(const Problem& problem, const Cnf& cnf, const torch::Tensor& w
     }
   }
   const auto found = torch::tensor(near, torch::kInt64).view({-1, worlds.size(1)});
-  const auto given = found.size(0) > 0 ? problem.apply(found).contiguous() : outputs.slice(0, 0, 0);
+  const auto given = found.size(0) > 0 ? apply(problem, found).contiguous() : outputs.slice(0, 0, 0);
   const std::vector<std::int64_t> satisfied{1};
   for (std::int64_t row = 0; row < found.size(0); ++row) {
     const auto said =
@@ -152,7 +153,7 @@ Finding check_cnf(const Problem& problem, const Cnf& cnf, const torch::Tensor& w
 DistanceBound certify_cnf(const Problem& problem, const Cnf& cnf, const WorldSource& source, std::int64_t draws,
                           const at::Generator& generator) {
   const auto worlds = source.draw(draws, generator).contiguous();
-  const auto outputs = problem.apply(worlds).contiguous();
+  const auto outputs = apply(problem, worlds).contiguous();
   const Saying formula(cnf);
   DistanceBound certificate{.draws = draws, .beliefs = source.name};
   for (std::int64_t row = 0; row < draws; ++row) {

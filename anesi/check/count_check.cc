@@ -6,11 +6,11 @@
 #include <cstdlib>
 
 #include "anesi/core/index.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/formula_graph.h"
 #include "anesi/formula/formula.h"
 #include "anesi/models/inference_model.h"
 #include "anesi/predict/count.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {

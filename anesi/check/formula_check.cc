@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/circuit_files.h"
 #include "anesi/exact/circuit_inference.h"
 #include "anesi/formula/constraint.h"
@@ -17,6 +16,7 @@
 #include "anesi/models/architecture.h"
 #include "anesi/options/option_table.h"
 #include "anesi/predict/count.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
-#include "anesi/core/seeded.h"
 #include "anesi/estimate/estimator.h"
 #include "anesi/optimize/adam.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {

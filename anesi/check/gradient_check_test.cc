@@ -4,9 +4,9 @@
 
 #include <queue>
 
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/random_formula.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/random.h"
 
 namespace anesi {

@@ -6,10 +6,10 @@
 #include <numbers>
 
 #include "anesi/core/index.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/estimate/estimator.h"
 #include "anesi/exact/random_formula.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/predict/soft_count.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {

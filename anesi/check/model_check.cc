@@ -5,10 +5,11 @@
 #include <cmath>
 #include <limits>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/known_variables.h"
-#include "anesi/core/rows.h"
 #include "anesi/models/beam.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {
@@ -41,7 +42,7 @@ Distance sampled_distance(SequenceModel& prediction, const Problem& problem, con
   Distance distance;
   in_pieces(total_rows, [&](std::int64_t begin, std::int64_t end) {
     const auto rows = repeated_rows(beliefs, samples, begin, end);
-    const auto outputs = problem.apply(sample_worlds(rows, generator));
+    const auto outputs = apply(problem, sample_worlds(rows, generator));
     const auto log_ratio = prediction.log_prob(rows, outputs).to(torch::kFloat64) - exact.log_prob(rows, outputs);
     distance.total_variation += (1 - log_ratio.exp()).clamp_min(0).sum().item<double>();
     distance.divergence -= log_ratio.sum().item<double>();
@@ -74,7 +75,7 @@ Certificate certify(SequenceModel& prediction, const Problem& problem, const tor
   in_pieces(total_rows, [&](std::int64_t begin, std::int64_t end) {
     const auto worlds = sample_worlds(repeated_rows(beliefs, samples, begin, end), generator);
     const auto log_q =
-        prediction.log_prob(as_computed(prediction, certain_beliefs(worlds, problem.worlds())), problem.apply(worlds));
+        prediction.log_prob(as_computed(prediction, certain_beliefs(worlds, problem.worlds())), apply(problem, worlds));
     parts.push_back(-log_q.to(torch::kFloat64).expm1());  // 1 - q(c(w)|w)
   });
   const auto errors = torch::cat(parts).view({beliefs.size(0), samples});
@@ -93,7 +94,7 @@ ExploitCheck check_exploits(SequenceModel& prediction, const Problem& problem, c
   constexpr std::int64_t kMostValuesInPairs = 16;
   const torch::NoGradGuard no_gradients;
   const auto& space = problem.worlds();
-  const auto outputs = problem.apply(worlds);
+  const auto outputs = apply(problem, worlds);
   const auto loss = [&](const torch::Tensor& beliefs) {
     return -prediction.log_prob(as_computed(prediction, beliefs), outputs).mean().item<double>();
   };
@@ -115,16 +116,16 @@ ExploitCheck check_exploits(SequenceModel& prediction, const Problem& problem, c
       for (const auto variable : known->variables) renamed.select(1, variable).copy_(worlds.select(1, variable));
     }
     // A renaming that c itself cannot tell from the truth is no fault of q: the labels do not say.
-    if (!torch::equal(problem.apply(renamed), outputs)) consider(what, certain_beliefs(renamed, space));
+    if (!torch::equal(apply(problem, renamed), outputs)) consider(what, certain_beliefs(renamed, space));
   };
   const auto called = [&](std::int64_t value) { return name ? name(value) : std::to_string(value); };
   const auto domains = torch::tensor(space.domains());
   const auto perceived = perceived_space(problem);
   const auto values = perceived.largest_domain();
   consider("every value equally likely",
-           known == nullptr ? uniform_beliefs(worlds.size(0), space)
-                            : known->complete_beliefs(
-                                  uniform_beliefs(worlds.size(0), perceived),
+           known == nullptr
+               ? uniform_beliefs(worlds.size(0), space)
+               : complete_beliefs(*known, uniform_beliefs(worlds.size(0), perceived),
                                   worlds.index_select(1, torch::tensor(known->variables, torch::kInt64)), space));
   for (std::int64_t value = 0; value < values; ++value) {
     consider_worlds(fmt::format("every variable is {}", called(value)),

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "anesi/core/exact_inference.h"
 #include "anesi/core/problem.h"
 #include "anesi/models/inference_model.h"
 #include "anesi/models/prune.h"
+#include "anesi/tensors/exact_inference.h"
 
 namespace anesi {
 

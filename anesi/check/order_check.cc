@@ -5,9 +5,6 @@
 #include <limits>
 #include <random>
 
-#include "anesi/core/beliefs.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/random_formula.h"
 #include "anesi/formula/formula.h"
 #include "anesi/models/architecture.h"
@@ -16,6 +13,10 @@
 #include "anesi/optimize/schedule.h"
 #include "anesi/priors/fixed_dirichlet.h"
 #include "anesi/pruners/sat_pruner.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {
@@ -25,7 +26,7 @@ class Solved {
  public:
   Solved(const Problem& problem, torch::Tensor beliefs) : problem_(problem), beliefs_(std::move(beliefs)) {
     const auto worlds = points_of(problem.worlds());
-    worlds_ = worlds.index_select(0, problem.apply(worlds).select(1, 0).nonzero().squeeze(1));
+    worlds_ = worlds.index_select(0, apply(problem, worlds).select(1, 0).nonzero().squeeze(1));
   }
 
   using LogProb = std::function<torch::Tensor(const Context& context, const torch::Tensor& worlds)>;
@@ -41,7 +42,7 @@ class Solved {
 
   double satisfied(SequenceModel& model, std::int64_t draws, const at::Generator& generator) const {
     const auto rows = beliefs_.repeat_interleave(draws, 0);
-    return problem_.apply(sample(model, explained(rows), generator).values).to(torch::kFloat64).mean().item<double>();
+    return apply(problem_, sample(model, explained(rows), generator).values).to(torch::kFloat64).mean().item<double>();
   }
 
  private:

@@ -8,21 +8,23 @@
 
 #include "anesi/check/cnf_check.h"
 #include "anesi/core/asked_output.h"
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/core/grid_walk.h"
 #include "anesi/core/known_variables.h"
 #include "anesi/core/pruner.h"
-#include "anesi/core/rows.h"
+#include "anesi/core/reading_order.h"
 #include "anesi/core/score.h"
-#include "anesi/core/seeded.h"
+#include "anesi/core/trace.h"
+#include "anesi/core/variable_pairs.h"
 #include "anesi/exact/automaton.h"
+#include "anesi/exact/automaton_filter.h"
 #include "anesi/exact/cnf.h"
-#include "anesi/models/grid_walk.h"
-#include "anesi/models/reading_order.h"
-#include "anesi/models/trace.h"
-#include "anesi/models/variable_pairs.h"
 #include "anesi/predict/renaming.h"
 #include "anesi/search/propagation.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {
@@ -210,7 +212,7 @@ Finding check_pairs(const Problem& problem, const std::vector<VariablePair>& pai
     const auto output = static_cast<std::int64_t>(pair), row = output % (worlds.size(0) - 1);
     auto other = worlds[row + 1].clone();
     for (const auto variable : pairs[pair]) other[variable] = worlds[row][variable];
-    const auto changed = problem.apply(other.unsqueeze(0))[0][output].item<std::int64_t>();
+    const auto changed = apply(problem, other.unsqueeze(0))[0][output].item<std::int64_t>();
     if (changed != outputs[row][output].item<std::int64_t>()) {
       return {
           "pairs", false,
@@ -225,7 +227,7 @@ Finding check_names(const Problem& problem, const torch::Tensor& worlds, const t
   if (!problem.worlds().all_domains_equal()) return {"names", false, "variables have different domains"};
   const auto names = torch::randperm(problem.worlds().largest_domain(), generator, torch::kInt64);
   const auto renamed = names.index_select(0, worlds.view(-1)).view(worlds.sizes());
-  const bool good = torch::equal(problem.apply(renamed), outputs);
+  const bool good = torch::equal(apply(problem, renamed), outputs);
   return {"names", good,
           good ? "outputs stay the same when values are renamed" : "outputs change when values are renamed"};
 }
@@ -241,7 +243,7 @@ Finding check_automaton(const Problem& problem, const Automaton& automaton, cons
   if (const auto complaint = automaton.reading().complaint(problem.worlds(), problem.outputs()); !complaint.empty()) {
     return {"automaton", false, "is of another function: " + complaint};
   }
-  const auto wrong = (automaton.run(worlds) != outputs).any(1).nonzero();
+  const auto wrong = (outputs_of(automaton, worlds) != outputs).any(1).nonzero();
   if (wrong.size(0) == 0) return {"automaton", true, "gives the outputs of c"};
   const auto first = wrong[0][0].item<std::int64_t>();
   return {"automaton", false,
@@ -260,7 +262,7 @@ Finding check_known(const Problem& problem, const KnownVariables& known, const a
     domains.push_back(problem.worlds().domain(variable));
   }
   const Space space(std::move(domains));
-  const auto drawn = known.draw(kDraws, generator).contiguous();
+  const auto drawn = draw_known(known, kDraws, generator);
   for (std::int64_t row = 0; row < drawn.size(0); ++row) {
     if (const auto complaint = space.complaint(row_of(drawn, row)); !complaint.empty()) {
       return {"known variables", false, "what is drawn is no value of theirs: " + complaint};
@@ -316,7 +318,7 @@ std::vector<Finding> check_problem(const Problem& problem, std::uint64_t seed) {
   const auto worlds = sample_worlds(uniform_beliefs(rows, problem.worlds()), generator);
   torch::Tensor outputs;
   try {
-    outputs = problem.apply(worlds);
+    outputs = apply(problem, worlds);
     for (std::int64_t row = 0; row < rows; ++row) {
       if (const auto complaint = problem.outputs().complaint(values_of(outputs[row])); !complaint.empty()) {
         throw Error(fmt::format("the output of world ({}) is outside its space: {}",
@@ -330,7 +332,7 @@ std::vector<Finding> check_problem(const Problem& problem, std::uint64_t seed) {
   }
   // Again in another order, so that neighbours in a batch and on threads differ, and one at a time.
   const auto order = torch::randperm(rows, generator, torch::kInt64);
-  bool same = torch::equal(problem.apply(worlds.index_select(0, order)), outputs.index_select(0, order));
+  bool same = torch::equal(apply(problem, worlds.index_select(0, order)), outputs.index_select(0, order));
   for (std::int64_t row = 0; row < rows && same; ++row) {
     same = apply_to(problem, values_of(worlds[row])) == values_of(outputs[row]);
   }
@@ -371,8 +373,8 @@ std::vector<Finding> check_problem(const Problem& problem, std::uint64_t seed) {
     findings.push_back({"asked output", complaint.empty(), complaint.empty() ? "is one of the outputs" : complaint});
   }
   if (const auto* const trace = facts.find<Trace>()) {
-    const auto told = trace->of(worlds);
-    const bool same = torch::equal(told, trace->of(worlds));
+    const auto told = trace_of(*trace, worlds);
+    const bool same = torch::equal(told, trace_of(*trace, worlds));
     const bool good = same && told.dim() == 2 && told.size(0) == rows;
     findings.push_back({"trace", good,
                         good ? fmt::format("{} numbers of each world, the same again", told.size(1))

@@ -8,18 +8,19 @@
 
 #include "anesi/check/model_check.h"
 #include "anesi/core/asked_output.h"
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/known_variables.h"
 #include "anesi/core/pruner.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/discover/discover.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/exact/found_facts.h"
 #include "anesi/priors/fixed_dirichlet.h"
 #include "anesi/pruners/learned_pruning.h"
 #include "anesi/search/consistent_worlds.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/train/train.h"
 
 namespace anesi {
@@ -225,8 +226,9 @@ void examine_q(const Configuration& configuration, const Task& task, const Check
     const auto worlds =
         configuration.make_prior(perceived_space(of))->sample_with_worlds(kExploitWorlds, generator).worlds;
     const auto* const known = of.facts().find<KnownVariables>();
-    return known == nullptr ? worlds
-                            : known->complete_worlds(worlds, known->draw(kExploitWorlds, generator), of.worlds());
+    return known == nullptr
+               ? worlds
+               : complete_worlds(*known, worlds, draw_known(*known, kExploitWorlds, generator), of.worlds());
   };
   exploitable |= examine_exploits(prediction, task, problem, prior_worlds(problem), "exploits, prior", report);
   if (learned != task.problem) {
@@ -278,7 +280,7 @@ void examine_run(const LoadedRun& run, const Examples& data, const CheckOptions&
     double satisfied = 0;
     for (std::int64_t draw = 0; draw < draws; ++draw) {
       const auto worlds = predictor.sample(perceived, predicted, 1, generator).squeeze(1);
-      satisfied += (problem.apply(worlds) == predicted).all(1).to(torch::kFloat64).mean().item<double>();
+      satisfied += (apply(problem, worlds) == predicted).all(1).to(torch::kFloat64).mean().item<double>();
     }
     satisfied /= static_cast<double>(draws);
     report.set("satisfied", satisfied);

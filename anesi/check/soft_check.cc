@@ -6,11 +6,11 @@
 #include <cmath>
 
 #include "anesi/core/error.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/formula/markov_data.h"
 #include "anesi/formula/weighted_beliefs.h"
 #include "anesi/predict/soft_count.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/train/formula_training.h"
 
 namespace anesi {

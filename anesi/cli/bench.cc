@@ -21,13 +21,14 @@
 #include "anesi/cli/command.h"
 #include "anesi/cli/numbers.h"
 #include "anesi/cli/time_of.h"
-#include "anesi/core/beliefs.h"
 #include "anesi/core/pruner.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/data/image_examples.h"
 #include "anesi/models/beam.h"
 #include "anesi/run/training.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/train/perception_step.h"
 
 namespace anesi::cli {
@@ -48,7 +49,7 @@ Splits random_data(const Problem& problem, std::int64_t examples) {
   const auto worlds = torch::randint(10, {examples, variables}, torch::kInt64);
   const auto data = std::make_shared<ImageExamples>(
       torch::randint(256, {examples * variables, 28, 28}, torch::kUInt8),
-      torch::arange(examples * variables, torch::kInt64).view({examples, variables}), problem.apply(worlds), worlds);
+      torch::arange(examples * variables, torch::kInt64).view({examples, variables}), apply(problem, worlds), worlds);
   return {.train = data, .validation = nullptr, .test = data};
 }
 
@@ -72,7 +73,7 @@ struct Bench {
     for (int repeat = 0; repeat < 40; ++repeat) amortized->prior().observe(beliefs);
     q_beliefs = amortized->prior().sample(configuration.q.amortized.samples, generator);
     q_worlds = sample_worlds(q_beliefs, generator);
-    q_outputs = task.problem->apply(q_worlds);
+    q_outputs = apply(*task.problem, q_worlds);
   }
 
   Learner& learner() const { return training->learner(); }
@@ -99,7 +100,7 @@ void observe_and_fit(Bench& bench) {
 
 void sample_beliefs(Bench& bench) {
   const auto beliefs = bench.amortized->prior().sample(bench.configuration.q.amortized.samples, bench.generator);
-  bench.task.problem->apply(sample_worlds(beliefs, bench.generator));
+  apply(*bench.task.problem, sample_worlds(beliefs, bench.generator));
 }
 
 void query(Bench& bench) {

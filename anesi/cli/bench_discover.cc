@@ -11,15 +11,17 @@
 #include <random>
 
 #include "anesi/cli/command.h"
+#include "anesi/core/grid_walk.h"
 #include "anesi/core/index.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
+#include "anesi/core/variable_pairs.h"
 #include "anesi/discover/discover.h"
 #include "anesi/discover/find_tables.h"
+#include "anesi/exact/automaton_filter.h"
 #include "anesi/io/thousands.h"
-#include "anesi/models/grid_walk.h"
-#include "anesi/models/variable_pairs.h"
 #include "anesi/run/configuration.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi::cli {
 namespace {
@@ -61,9 +63,18 @@ class Shuffled final : public Problem {
 
   const Space& worlds() const override { return worlds_; }
   const Space& outputs() const override { return outputs_; }
-  torch::Tensor apply(const torch::Tensor& worlds) const override {
-    const auto outputs = straight_->apply(worlds.index_select(1, tensor_of(reads_)));
-    return torch::empty_like(outputs).index_copy_(1, tensor_of(writes_), outputs);
+  void apply(PointRows worlds, MutablePointRows outputs) const override {
+    Points moved(worlds.size(), worlds.width());
+    for (std::int64_t row = 0; row < worlds.size(); ++row) {
+      for (std::size_t place = 0; place < reads_.size(); ++place)
+        moved[row][place] = worlds[row][as_size(reads_[place])];
+    }
+    const auto straight = anesi::apply(*straight_, moved);
+    for (std::int64_t row = 0; row < worlds.size(); ++row) {
+      for (std::size_t place = 0; place < writes_.size(); ++place) {
+        outputs[row][as_size(writes_[place])] = straight[row][place];
+      }
+    }
   }
 
  private:
@@ -284,9 +295,9 @@ class FilledPaths final : public Problem {
       : paths_(std::move(paths)), outputs_(Space::uniform(paths_->outputs().variables(), kDirections + 1)) {}
   const Space& worlds() const override { return paths_->worlds(); }
   const Space& outputs() const override { return outputs_; }
-  torch::Tensor apply(const torch::Tensor& worlds) const override {
-    const auto paths = paths_->apply(worlds);
-    return paths.masked_fill(paths == kNone, kDirections);
+  void apply(PointRows worlds, MutablePointRows outputs) const override {
+    paths_->apply(worlds, outputs);
+    std::ranges::replace(outputs.values(), kNone, kDirections);
   }
 
  private:
@@ -348,8 +359,8 @@ std::int64_t wrong_of_fresh(const BlackBox& black_box, const Discovery& found) {
   const auto& space = black_box.problem->worlds();
   const auto draw = black_box.source ? black_box.source->draw : mixed_worlds_of(space);
   const auto worlds = draw(kFreshWorlds, seeded(kSeedOfFreshWorlds));
-  const auto outputs = found.automaton ? found.automaton->run(worlds) : look_up(*found.tables, worlds, space);
-  return (outputs != black_box.problem->apply(worlds)).any(1).sum().item<std::int64_t>();
+  const auto outputs = found.automaton ? outputs_of(*found.automaton, worlds) : look_up(*found.tables, worlds, space);
+  return (outputs != apply(*black_box.problem, worlds)).any(1).sum().item<std::int64_t>();
 }
 
 }  // namespace

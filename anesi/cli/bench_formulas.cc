@@ -8,7 +8,7 @@
 
 #include "anesi/check/count_check.h"
 #include "anesi/cli/command.h"
-#include "anesi/core/seeded.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/train/formula_training.h"
 
 namespace anesi::cli {

@@ -10,9 +10,10 @@
 
 #include "anesi/cli/command.h"
 #include "anesi/cli/time_of.h"
-#include "anesi/core/seeded.h"
 #include "anesi/models/soft_min_sweeps_reference.h"
 #include "anesi/run/configuration.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi::cli {
 namespace {
@@ -45,7 +46,7 @@ void bench_grid(double seconds, bool json) {
     const auto task = configuration.make_task({});
     const auto worlds = torch::randint(task.problem->worlds().largest_domain(),
                                        {kMapsSolved, task.problem->worlds().variables()}, seeded(1), torch::kInt64);
-    const auto rate = static_cast<double>(kMapsSolved) / time_of(seconds, [&] { task.problem->apply(worlds); });
+    const auto rate = static_cast<double>(kMapsSolved) / time_of(seconds, [&] { apply(*task.problem, worlds); });
     results.push_back({{"name", fmt::format("paths/{}", side)}, {"maps_per_second", rate}});
     if (!json) std::cout << fmt::format("{:<10}{:>20.0f}\n", side, rate) << std::flush;
   }

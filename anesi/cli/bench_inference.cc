@@ -9,9 +9,7 @@
 
 #include "anesi/cli/command.h"
 #include "anesi/cli/line_chart.h"
-#include "anesi/core/beliefs.h"
 #include "anesi/core/pruner.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/automaton_inference.h"
 #include "anesi/io/files.h"
 #include "anesi/models/beam.h"
@@ -20,6 +18,8 @@
 #include "anesi/models/transducer.h"
 #include "anesi/priors/fixed_dirichlet.h"
 #include "anesi/tasks/mnist_add/addition.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi::cli {
 namespace {

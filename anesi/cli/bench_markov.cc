@@ -8,8 +8,8 @@
 
 #include "anesi/check/markov_check.h"
 #include "anesi/cli/command.h"
-#include "anesi/core/seeded.h"
 #include "anesi/predict/soft_count.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi::cli {
 namespace {

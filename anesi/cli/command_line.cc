@@ -8,10 +8,10 @@
 
 #include "anesi/cli/command.h"
 #include "anesi/cli/standard_streams.h"
-#include "anesi/core/build.h"
 #include "anesi/core/printable.h"
-#include "anesi/core/shared_cores.h"
 #include "anesi/io/own_words.h"
+#include "anesi/tensors/build.h"
+#include "anesi/tensors/shared_cores.h"
 
 namespace anesi {
 namespace {

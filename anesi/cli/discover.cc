@@ -10,11 +10,11 @@
 #include "anesi/cli/command.h"
 #include "anesi/cli/numbers.h"
 #include "anesi/core/index.h"
-#include "anesi/core/rows.h"
 #include "anesi/discover/drawing.h"
 #include "anesi/io/files.h"
 #include "anesi/io/thousands.h"
 #include "anesi/run/configuration.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi::cli {
 namespace {

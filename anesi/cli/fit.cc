@@ -5,10 +5,10 @@
 
 #include "anesi/cli/command.h"
 #include "anesi/cli/numbers.h"
-#include "anesi/core/seeded.h"
 #include "anesi/formula/markov_data.h"
 #include "anesi/io/files.h"
 #include "anesi/predict/soft_count.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/train/fit_weights.h"
 #include "anesi/train/formula_training.h"
 

@@ -1,8 +1,6 @@
 // Does c give the same output whenever it is asked about the same world?
 #pragma once
 
-#include <torch/torch.h>
-
 #include "anesi/core/problem.h"
 
 namespace anesi {
@@ -11,7 +9,7 @@ namespace anesi {
 // worlds, twice and in another order; about fewer if c is slow, but at least 16.
 void require_deterministic(const Problem& problem);
 
-// Throws that error if outputs of the same worlds differ, int64 [worlds, output variables] each.
-void require_same_outputs(const torch::Tensor& worlds, const torch::Tensor& outputs, const torch::Tensor& again);
+// Throws that error if outputs of the same worlds differ.
+void require_same_outputs(PointRows worlds, PointRows outputs, PointRows again);
 
 }  // namespace anesi

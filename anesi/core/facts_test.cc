@@ -151,7 +151,7 @@ TEST(Facts, AreAddedToAProblemThatWasMadeFromALambda) {
   EXPECT_EQ(told->facts().find<Name>()->text, "mirror");
   EXPECT_EQ(told->worlds(), plain->worlds());
   EXPECT_EQ(told->outputs(), plain->outputs());
-  EXPECT_TRUE(torch::equal(told->apply(torch::tensor({{0}, {2}})), torch::tensor({{2}, {0}})));
+  EXPECT_EQ(apply(*told, Points{{0}, {2}}), (Points{{2}, {0}}));
   const auto other = with_facts(told, Facts().with(Parity{0}));
   EXPECT_EQ(other->facts().find<Parity>()->value, 0);
   EXPECT_EQ(other->facts().find<Name>(), nullptr) << "with_facts() takes the place of all facts";

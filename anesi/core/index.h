@@ -1,4 +1,4 @@
-// Sizes and places are std::int64_t everywhere, as in torch; the standard library counts in std::size_t.
+// Sizes and places are std::int64_t everywhere; the standard library counts in std::size_t.
 #pragma once
 
 #include <cstddef>

@@ -18,7 +18,7 @@ namespace anesi {
 std::string printable(std::string_view text, std::size_t longest = std::numeric_limits<std::size_t>::max());
 
 // The first line of a text, no more of it than a person reads: for messages, into which a file may have put anything,
-// and what libtorch throws, which goes on with a stack trace.
+// and what libraries throw, which may go on with a stack trace.
 std::string printable_line(std::string_view text);
 
 // The beginning of a word, in quotes.

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include "anesi/core/error.h"
-#include "anesi/core/rows.h"
 #include "anesi/core/thread_pool.h"
 
 namespace anesi {
@@ -45,7 +44,7 @@ class WithFacts : public Base {
   }
   const Space& worlds() const override { return problem_->worlds(); }
   const Space& outputs() const override { return problem_->outputs(); }
-  torch::Tensor apply(const torch::Tensor& worlds) const override { return problem_->apply(worlds); }
+  void apply(PointRows worlds, MutablePointRows outputs) const override { problem_->apply(worlds, outputs); }
   const std::shared_ptr<const Base>& inner() const { return problem_; }
 
  private:
@@ -60,23 +59,23 @@ class PointwiseWithFacts final : public WithFacts<PointwiseProblem> {
 
 }  // namespace
 
-torch::Tensor PointwiseProblem::apply(const torch::Tensor& worlds) const {
-  const auto world_size = this->worlds().variables(), output_size = outputs().variables();
-  TORCH_CHECK(worlds.dim() == 2 && worlds.size(1) == world_size && worlds.scalar_type() == torch::kInt64,
-              "apply: worlds must be int64 [batch, ", world_size, "], got ", worlds.scalar_type(), " ", worlds.sizes());
-  const auto rows = worlds.size(0);
-  const auto input = worlds.to(torch::kCPU).contiguous();
-  auto result = torch::full({rows, output_size}, kNone, torch::kInt64);
-  auto* const out = result.mutable_data_ptr<std::int64_t>();
-  parallel_for(rows, kRowsPerThread, [&](std::int64_t begin, std::int64_t end) {
+void PointwiseProblem::apply(PointRows worlds, MutablePointRows outputs) const {
+  parallel_for(worlds.size(), kRowsPerThread, [&](std::int64_t begin, std::int64_t end) {
     for (auto row = begin; row < end; ++row) {
-      const auto world = row_of(input, row);
-      const MutableValues output(out + row * output_size, static_cast<std::size_t>(output_size));
-      apply_to_one(world, output);
-      check_output(*this, world, output);
+      apply_to_one(worlds[row], outputs[row]);
+      check_output(*this, worlds[row], outputs[row]);
     }
   });
-  return result.to(worlds.device());
+}
+
+Points apply(const Problem& problem, PointRows worlds) {
+  if (worlds.width() != problem.worlds().variables()) {
+    throw Error(fmt::format("apply: worlds of {} variables; the problem's have {}", worlds.width(),
+                            problem.worlds().variables()));
+  }
+  Points outputs(worlds.size(), problem.outputs().variables(), kNone);
+  problem.apply(worlds, outputs);
+  return outputs;
 }
 
 std::shared_ptr<const Problem> make_problem(Space worlds, Space outputs,
@@ -100,7 +99,7 @@ std::vector<std::int64_t> apply_to(const Problem& problem, Values world) {
   if (const auto* const pointwise = dynamic_cast<const PointwiseProblem*>(&problem)) {
     pointwise->apply_to_one(world, output);
   } else {
-    output = values_of(problem.apply(tensor_of(world).unsqueeze(0))[0]);
+    problem.apply({world.data(), 1, std::ssize(world)}, {output.data(), 1, std::ssize(output)});
   }
   check_output(problem, world, output);
   return output;

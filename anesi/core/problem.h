@@ -6,13 +6,12 @@
 // (facts.h), and each fact buys something; docs/contracts.md says what.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <functional>
 #include <memory>
 #include <vector>
 
 #include "anesi/core/facts.h"
+#include "anesi/core/rows.h"
 #include "anesi/core/space.h"
 
 namespace anesi {
@@ -25,11 +24,11 @@ class Problem {
   virtual const Space& worlds() const = 0;
   virtual const Space& outputs() const = 0;
 
-  // Applies c to each row of a batch.
-  //   worlds   int64 [batch, world variables], each a point of worlds()
-  //   returns  int64 [batch, output variables]; an output that is shorter than its space ends with kNone
+  // Writes c of each row of a batch.
+  //   worlds   each a point of worlds()
+  //   outputs  as many rows, kNone throughout before; an output that is shorter than its space ends so
   // Depends on the worlds alone; called from several threads at once.
-  virtual torch::Tensor apply(const torch::Tensor& worlds) const = 0;
+  virtual void apply(PointRows worlds, MutablePointRows outputs) const = 0;
 
   const Facts& facts() const { return facts_; }
 
@@ -44,7 +43,7 @@ class PointwiseProblem : public Problem {
   virtual void apply_to_one(Values world, MutableValues output) const = 0;
 
   // Over a few threads. Throws Error where an output lies outside its space.
-  torch::Tensor apply(const torch::Tensor& worlds) const override;
+  void apply(PointRows worlds, MutablePointRows outputs) const override;
 };
 
 // A problem from a lambda:
@@ -62,6 +61,9 @@ std::shared_ptr<const Problem> with(std::shared_ptr<const Problem> problem, Fact
   facts.with(std::move(fact));
   return with_facts(std::move(problem), std::move(facts));
 }
+
+// c of each row of a batch. Throws Error where a row has another length than a world.
+Points apply(const Problem& problem, PointRows worlds);
 
 // c of one world. Throws Error where the output lies outside its space.
 std::vector<std::int64_t> apply_to(const Problem& problem, Values world);

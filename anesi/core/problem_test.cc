@@ -2,13 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <vector>
 
 #include "anesi/core/error.h"
 #include "anesi/core/pruner.h"
 #include "anesi/core/score.h"
+#include "anesi/core/thread_pool.h"
 #include "anesi/testing/message_of.h"
-#include "anesi/testing/threads.h"
 
 namespace anesi {
 namespace {
@@ -24,10 +25,12 @@ TEST(Problem, FromALambda) {
 }
 
 TEST(Problem, BatchEqualsOneByOneOverThreads) {
-  const toys::Threads two(2);
+  const ThreadLimit two(2);
   const auto problem = product();
-  const auto worlds = torch::randint(10, {5000, 2}, torch::kInt64);
-  EXPECT_TRUE(torch::equal(problem->apply(worlds).squeeze(1), worlds.prod(1)));
+  Random random(1);
+  const auto worlds = random_points(problem->worlds(), 5000, random);
+  const auto outputs = apply(*problem, worlds);
+  for (std::int64_t row = 0; row < worlds.size(); ++row) EXPECT_EQ(outputs[row][0], worlds[row][0] * worlds[row][1]);
 }
 
 TEST(Problem, AnOutputOutsideItsSpaceIsNamed) {
@@ -37,7 +40,7 @@ TEST(Problem, AnOutputOutsideItsSpaceIsNamed) {
                                 apply_to(*problem, std::vector<std::int64_t>{7, 8});
                               }),
                               toys::message_of([&] {
-                                problem->apply(torch::tensor({{1, 2}, {7, 8}}));
+                                apply(*problem, Points{{1, 2}, {7, 8}});
                               })}) {
     EXPECT_TRUE(toys::names(message, {"(7, 8)", "variable 0", "15", "0", "9"}));
   }
@@ -48,24 +51,24 @@ TEST(Problem, OutputsMayEndEarlyAndWorldsOfAnotherShapeAreRefused) {
   const auto problem = make_problem(Space{4}, Space::uniform(3, 2), [](Values w, MutableValues y) {
     for (std::size_t place = 0; place < static_cast<std::size_t>(w[0]); ++place) y[place] = 1;
   });
-  EXPECT_TRUE(torch::equal(problem->apply(torch::tensor({{0}, {2}, {3}})),
-                           torch::tensor({{-1, -1, -1}, {1, 1, -1}, {1, 1, 1}})));
-  EXPECT_THROW(problem->apply(torch::tensor({{0, 1}})), c10::Error);
-  EXPECT_THROW(problem->apply(torch::tensor({{0.5}})), c10::Error);
+  EXPECT_EQ(apply(*problem, Points{{0}, {2}, {3}}), (Points{{-1, -1, -1}, {1, 1, -1}, {1, 1, 1}}));
+  EXPECT_THROW(apply(*problem, Points{{0, 1}}), Error);
 }
 
 TEST(Problem, RegretAndDistanceAreThoseOfItsScoreWhereItHasOne) {
   const auto problem = product();
-  const auto worlds = torch::tensor({{2, 3}, {2, 3}}), outputs = torch::tensor({{6}, {8}});
-  EXPECT_TRUE(torch::equal(regret(*problem, worlds, outputs), torch::tensor({0.0F, 1.0F})));
-  EXPECT_TRUE(
-      torch::equal(distance(*problem, worlds, outputs, torch::tensor({{6}, {6}})), torch::tensor({0.0F, 1.0F})));
-  const auto scored =
-      with(problem, Score{.regret = [](const torch::Tensor& w, const torch::Tensor& y) {
-             return (y.squeeze(1) - w.prod(1)).abs().to(torch::kFloat32);
-           }});
-  EXPECT_TRUE(torch::equal(regret(*scored, worlds, outputs), torch::tensor({0.0F, 2.0F})));
-  EXPECT_TRUE(torch::equal(distance(*scored, worlds, outputs, torch::tensor({{6}, {6}})), torch::tensor({0.0F, 1.0F})))
+  const Points worlds{{2, 3}, {2, 3}}, outputs{{6}, {8}}, wanted{{6}, {6}};
+  EXPECT_EQ(regret(*problem, worlds, outputs), (std::vector{0.0F, 1.0F}));
+  EXPECT_EQ(distance(*problem, worlds, outputs, wanted), (std::vector{0.0F, 1.0F}));
+  const auto scored = with(problem, Score{.regret = [](PointRows w, PointRows y) {
+                             std::vector<float> off;
+                             for (std::int64_t row = 0; row < w.size(); ++row) {
+                               off.push_back(static_cast<float>(std::abs(y[row][0] - w[row][0] * w[row][1])));
+                             }
+                             return off;
+                           }});
+  EXPECT_EQ(regret(*scored, worlds, outputs), (std::vector{0.0F, 2.0F}));
+  EXPECT_EQ(distance(*scored, worlds, outputs, wanted), (std::vector{0.0F, 1.0F}))
       << "a score without a distance leaves distances as they are";
 }
 

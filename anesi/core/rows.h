@@ -1,36 +1,84 @@
-// Rows of integers as tensors, and back.
+// Batches of points: rows of numbers that lie one after another in memory.
 #pragma once
 
-#include <torch/torch.h>
-
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "anesi/core/random.h"
 #include "anesi/core/space.h"
 
 namespace anesi {
 
-// A row of an int64 matrix on the CPU that lies in one piece; a view of it.
-inline Values row_of(const torch::Tensor& matrix, std::int64_t row) {
-  return {matrix.const_data_ptr<std::int64_t>() + row * matrix.size(1), static_cast<std::size_t>(matrix.size(1))};
-}
+// A view of `size()` rows, each `width()` numbers long. Whoever made it keeps the numbers.
+template <typename T>
+class Rows {
+ public:
+  Rows() = default;
+  Rows(T* data, std::int64_t size, std::int64_t width) : data_(data), size_(size), width_(width) {}
+  // A view of rows that may be written is one of rows that may be read.
+  template <typename U>
+  requires std::is_same_v<const U, T> Rows(const Rows<U>& other)  // NOLINT(google-explicit-constructor)
+      : data_(other.data()), size_(other.size()), width_(other.width()) {}
 
-// The values of an int64 tensor, one after another.
-inline std::vector<std::int64_t> values_of(const torch::Tensor& row) {
-  const auto values = row.to(torch::kCPU).contiguous();
-  const auto* const data = values.const_data_ptr<std::int64_t>();
-  return {data, data + values.numel()};
-}
+  std::int64_t size() const { return size_; }
+  std::int64_t width() const { return width_; }
+  T* data() const { return data_; }
+  std::span<T> operator[](std::int64_t row) const { return {data_ + row * width_, static_cast<std::size_t>(width_)}; }
+  std::span<T> values() const { return {data_, static_cast<std::size_t>(size_ * width_)}; }
+  Rows slice(std::int64_t begin, std::int64_t end) const { return {data_ + begin * width_, end - begin, width_}; }
 
-// int64 [values]
-inline torch::Tensor tensor_of(Values values) {
-  return torch::tensor(std::vector<std::int64_t>(values.begin(), values.end()), torch::kInt64);
-}
+ private:
+  T* data_ = nullptr;
+  std::int64_t size_ = 0, width_ = 0;
+};
 
-// Every point of a small space, int64 [points, variables], the last variable running fastest.
-inline torch::Tensor points_of(const Space& space) {
-  std::vector<std::int64_t> values;
-  space.for_each_point([&](Values point) { values.insert(values.end(), point.begin(), point.end()); });
-  return torch::tensor(values, torch::kInt64).view({-1, space.variables()});
-}
+// Rows with memory of their own.
+template <typename T>
+class Matrix {
+ public:
+  Matrix() = default;
+  Matrix(std::int64_t size, std::int64_t width, T value = {})
+      : size_(size), width_(width), values_(static_cast<std::size_t>(size * width), value) {}
+  explicit Matrix(const Rows<const T>& rows)
+      : size_(rows.size()), width_(rows.width()), values_(rows.values().begin(), rows.values().end()) {}
+  // Rows of one length.
+  Matrix(std::initializer_list<std::initializer_list<T>> rows) : size_(static_cast<std::int64_t>(rows.size())) {
+    for (const auto& row : rows) {
+      width_ = static_cast<std::int64_t>(row.size());
+      values_.insert(values_.end(), row.begin(), row.end());
+    }
+  }
+
+  std::int64_t size() const { return size_; }
+  std::int64_t width() const { return width_; }
+  std::span<T> operator[](std::int64_t row) { return rows()[row]; }
+  std::span<const T> operator[](std::int64_t row) const { return rows()[row]; }
+  const std::vector<T>& values() const { return values_; }
+  Rows<T> rows() { return {values_.data(), size_, width_}; }
+  Rows<const T> rows() const { return {values_.data(), size_, width_}; }
+  operator Rows<T>() { return rows(); }              // NOLINT(google-explicit-constructor)
+  operator Rows<const T>() const { return rows(); }  // NOLINT(google-explicit-constructor)
+
+  bool operator==(const Matrix&) const = default;
+
+ private:
+  std::int64_t size_ = 0, width_ = 0;
+  std::vector<T> values_;
+};
+
+using Points = Matrix<std::int64_t>;  // worlds or outputs
+using PointRows = Rows<const std::int64_t>;
+using MutablePointRows = Rows<std::int64_t>;
+
+// Every point of a small space, the last variable running fastest.
+Points all_points(const Space& space);
+
+// Points drawn at random, all equally likely.
+Points random_points(const Space& space, std::int64_t count, Random& random);
 
 }  // namespace anesi

@@ -1,9 +1,9 @@
 #include "anesi/core/thread_pool.h"
 
 #include <pthread.h>
-#include <torch/utils.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <memory>
@@ -16,6 +16,14 @@ namespace anesi {
 namespace {
 
 thread_local bool inside_pool = false;
+thread_local std::int64_t limit = 0;  // 0: none
+
+std::int64_t cores() {
+  static const auto count = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
+  return count;
+}
+
+std::atomic<std::int64_t (*)()> count_source = cores;
 
 // Workers sleep until a job is posted; the caller works on pieces too.
 class ThreadPool {
@@ -121,10 +129,17 @@ ThreadPool& pool() {
 
 }  // namespace
 
+ThreadLimit::ThreadLimit(std::int64_t threads) : before_(std::exchange(limit, std::max<std::int64_t>(1, threads))) {}
+
+ThreadLimit::~ThreadLimit() { limit = before_; }
+
+std::int64_t thread_count() { return limit > 0 ? limit : std::max<std::int64_t>(1, count_source.load()()); }
+
+void take_thread_count_from(std::int64_t (*source)()) { count_source = source; }
+
 std::int64_t parallel_pieces(std::int64_t size, std::int64_t grain) {
   if (inside_pool) return 1;
-  const auto threads = static_cast<std::int64_t>(torch::get_num_threads());
-  return std::clamp<std::int64_t>(size / std::max<std::int64_t>(grain, 1), 1, threads);
+  return std::clamp<std::int64_t>(size / std::max<std::int64_t>(grain, 1), 1, thread_count());
 }
 
 void parallel_for(std::int64_t size, std::int64_t grain, const std::function<void(std::int64_t, std::int64_t)>& body) {

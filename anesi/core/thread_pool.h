@@ -1,13 +1,31 @@
 // A few threads that share out a range of rows.
 //
-// For work that libtorch does not do itself: calling c on a batch of worlds, filtering through a transducer. The number
-// of threads follows torch::get_num_threads(), so one setting governs both.
+// How many is an argument of whoever asks for the work, by a ThreadLimit around the call; unless there is one, as many
+// as the process has cores, or what another library's setting says.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 
 namespace anesi {
+
+// While it lives, work that this thread shares out goes to so many threads, itself among them.
+class ThreadLimit {
+ public:
+  explicit ThreadLimit(std::int64_t threads);
+  ~ThreadLimit();
+  ThreadLimit(const ThreadLimit&) = delete;
+  ThreadLimit& operator=(const ThreadLimit&) = delete;
+
+ private:
+  std::int64_t before_;
+};
+
+// How many threads this thread shares work out to.
+std::int64_t thread_count();
+
+// From here on, threads without a ThreadLimit ask `source` for their number.
+void take_thread_count_from(std::int64_t (*source)());
 
 // Calls body(begin, end) on pieces that together are [0, size), from several threads at once, and returns when all are
 // done. Pieces are at least `grain` long and depend only on size, grain and the number of threads, so the same machine

@@ -6,13 +6,11 @@
 #include <stdexcept>
 #include <vector>
 
-#include "anesi/testing/threads.h"
-
 namespace anesi {
 namespace {
 
 TEST(ParallelFor, VisitsEveryRowOnce) {
-  const toys::Threads two(2);
+  const ThreadLimit two(2);
   for (const std::int64_t size : {0, 1, 7, 1000}) {
     std::vector<std::atomic<int>> visits(static_cast<std::size_t>(size));
     parallel_for(size, 1, [&](std::int64_t begin, std::int64_t end) {
@@ -23,7 +21,7 @@ TEST(ParallelFor, VisitsEveryRowOnce) {
 }
 
 TEST(ParallelFor, RethrowsAndGoesOnWorking) {
-  const toys::Threads two(2);
+  const ThreadLimit two(2);
   const auto fail = [](std::int64_t, std::int64_t) { throw std::runtime_error("no"); };
   EXPECT_THROW(parallel_for(100, 1, fail), std::runtime_error);
   std::atomic<std::int64_t> rows = 0;
@@ -32,7 +30,7 @@ TEST(ParallelFor, RethrowsAndGoesOnWorking) {
 }
 
 TEST(ParallelFor, MayBeNested) {
-  const toys::Threads two(2);
+  const ThreadLimit two(2);
   std::atomic<std::int64_t> rows = 0;
   parallel_for(4, 1, [&](std::int64_t begin, std::int64_t end) {
     for (auto row = begin; row < end; ++row) {
@@ -40,6 +38,17 @@ TEST(ParallelFor, MayBeNested) {
     }
   });
   EXPECT_EQ(rows, 40);
+}
+
+TEST(ParallelFor, SharesOutToAsManyThreadsAsTheLimitSays) {
+  const ThreadLimit three(3);
+  EXPECT_EQ(parallel_pieces(100, 1), 3);
+  {
+    const ThreadLimit one(1);
+    EXPECT_EQ(parallel_pieces(100, 1), 1);
+  }
+  EXPECT_EQ(parallel_pieces(100, 1), 3);
+  EXPECT_EQ(parallel_pieces(100, 50), 2);
 }
 
 }  // namespace

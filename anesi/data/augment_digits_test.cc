@@ -7,8 +7,8 @@
 #include <numbers>
 
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
 #include "anesi/data/procedural_digits.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {

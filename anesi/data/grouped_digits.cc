@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
 #include "anesi/data/image_examples.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {
@@ -19,7 +20,7 @@ std::shared_ptr<const Examples> group(const DigitImages& digits, const torch::Te
   }
   const auto index = order.slice(0, 0, examples * variables).view({examples, variables});
   const auto worlds = digits.labels.index_select(0, index.view(-1)).view({examples, variables});
-  return std::make_shared<ImageExamples>(digits.images, index, problem.apply(worlds), worlds);
+  return std::make_shared<ImageExamples>(digits.images, index, apply(problem, worlds), worlds);
 }
 
 }  // namespace

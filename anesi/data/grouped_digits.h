@@ -1,9 +1,9 @@
 // Examples that are rows of handwritten digits, each digit used once.
 #pragma once
 
-#include "anesi/core/examples.h"
 #include "anesi/core/problem.h"
 #include "anesi/data/digits.h"
+#include "anesi/tensors/examples.h"
 
 namespace anesi {
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "anesi/core/examples.h"
+#include "anesi/tensors/examples.h"
 
 namespace anesi {
 

@@ -6,7 +6,7 @@
 #include <numbers>
 #include <vector>
 
-#include "anesi/core/split_mix.h"
+#include "anesi/core/random.h"
 #include "anesi/core/thread_pool.h"
 
 namespace anesi {
@@ -106,7 +106,7 @@ const std::array<std::vector<Style>, 10>& styles_of_digits() {
 // How this writer turns, slants, stretches and places a digit on the page.
 class Placement {
  public:
-  explicit Placement(SplitMix& random) {
+  explicit Placement(Random& random) {
     const double angle = std::clamp(random.normal() * 6.0, -12.0, 12.0) * std::numbers::pi / 180;
     const double slant = std::clamp(0.08 + random.normal() * 0.12, -0.2, 0.4);  // to the right more often than not
     const double width = kDigitSide * random.uniform(0.72, 1.08);
@@ -200,7 +200,7 @@ void draw_stroke(Page& page, const Stroke& stroke, const Placement& placement, P
 }
 
 // The hand is unsteady. A closed stroke still ends where it began.
-Stroke shaken(Stroke stroke, double deviation, SplitMix& random) {
+Stroke shaken(Stroke stroke, double deviation, Random& random) {
   const bool closed = stroke.front().x == stroke.back().x && stroke.front().y == stroke.back().y;
   for (Knot& knot : stroke) {
     knot.x += deviation * random.normal();
@@ -226,7 +226,7 @@ void blur(Page& page, double share) {
   }
 }
 
-std::uint8_t render(std::uint8_t* image, SplitMix random) {
+std::uint8_t render(std::uint8_t* image, Random random) {
   const std::size_t digit = random.below(10);
   const std::vector<Style>& styles = styles_of_digits()[digit];
   const Style& style = styles[random.below(styles.size())];
@@ -256,12 +256,12 @@ ProceduralDigits render_digits(std::int64_t count, std::uint64_t seed) {
   ProceduralDigits digits{torch::empty({count, kSide, kSide}, torch::kUInt8), torch::empty({count}, torch::kUInt8)};
   auto* images = digits.images.data_ptr<std::uint8_t>();
   auto* labels = digits.labels.data_ptr<std::uint8_t>();
-  const std::uint64_t stream = SplitMix(seed).next();
+  const std::uint64_t stream = Random(seed).next();
   parallel_for(count, 256, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       // Each image has its own numbers, so that it does not matter which thread draws it.
-      const std::uint64_t own = SplitMix(stream ^ static_cast<std::uint64_t>(i)).next();
-      labels[i] = render(images + i * kSide * kSide, SplitMix(own));
+      const std::uint64_t own = Random(stream ^ static_cast<std::uint64_t>(i)).next();
+      labels[i] = render(images + i * kSide * kSide, Random(own));
     }
   });
   return digits;

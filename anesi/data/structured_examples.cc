@@ -1,9 +1,9 @@
 #include "anesi/data/structured_examples.h"
 
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
 #include "anesi/core/space.h"
 #include "anesi/formula/constraint.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 

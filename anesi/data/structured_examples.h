@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "anesi/core/examples.h"
 #include "anesi/options/option_table.h"
+#include "anesi/tensors/examples.h"
 
 namespace anesi {
 

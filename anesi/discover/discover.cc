@@ -8,11 +8,14 @@
 #include "anesi/core/deterministic.h"
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
+#include "anesi/core/thread_pool.h"
 #include "anesi/discover/find_tables.h"
 #include "anesi/discover/layered_machine.h"
 #include "anesi/discover/orders.h"
+#include "anesi/exact/automaton_filter.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {
@@ -104,7 +107,7 @@ class Search {
     const auto worlds = source_.draw(kAskedTwice, generator_);
     // One call, several times: a busy machine makes any call slow now and then.
     double each = std::numeric_limits<double>::infinity();
-    const auto seconds_of = [&](double calls) { return each * calls / static_cast<double>(torch::get_num_threads()); };
+    const auto seconds_of = [&](double calls) { return each * calls / static_cast<double>(thread_count()); };
     for (int times = 0; times < kTimed && (times < 2 || oracle_.seconds() < kSecondsTimed); ++times) {
       const auto before = oracle_.seconds();
       oracle_.ask(worlds.slice(0, times, times + 1));
@@ -121,7 +124,8 @@ class Search {
       draws_ = std::max<std::int64_t>(100, static_cast<std::int64_t>(oracle_.limits().seconds / seconds_of(1)));
     }
     const auto outputs = oracle_.ask(worlds);
-    require_same_outputs(worlds, outputs, oracle_.ask(worlds.flip(0)).flip(0));
+    const auto again = oracle_.ask(worlds.flip(0)).flip(0).contiguous();
+    require_same_outputs(rows_of(worlds), rows_of(outputs), rows_of(again));
   }
 
   // Small memories first, every order with each size.
@@ -230,7 +234,7 @@ class Search {
   double learn(LayeredMachine& machine, const Automaton& automaton, const torch::Tensor& worlds) {
     const auto outputs = oracle_.ask(worlds);
     note_rare(worlds, outputs);
-    const auto wrong = (automaton.run(worlds) != outputs).any(1).nonzero().squeeze(1);
+    const auto wrong = (outputs_of(automaton, worlds) != outputs).any(1).nonzero().squeeze(1);
     if (wrong.size(0) == 0) return 0;
     ++rounds_;
     const auto some = worlds.index_select(0, wrong.slice(0, 0, kLearnedAtOnce));
@@ -276,9 +280,9 @@ std::optional<DistanceBound> certify_facts(const Problem& problem, const WorldSo
   const auto* const tables = problem.facts().find<OutputTables>();
   if (automaton == nullptr && tables == nullptr) return std::nullopt;
   const auto worlds = source.draw(draws, generator);
-  const auto said = automaton != nullptr ? automaton->run(worlds) : look_up(*tables, worlds, problem.worlds());
+  const auto said = automaton != nullptr ? outputs_of(*automaton, worlds) : look_up(*tables, worlds, problem.worlds());
   DistanceBound certificate{.draws = draws, .beliefs = source.name};
-  certificate.differing = (said != problem.apply(worlds)).any(1).sum().item<std::int64_t>();
+  certificate.differing = (said != apply(problem, worlds)).any(1).sum().item<std::int64_t>();
   certificate.bound = upper_bound_of_share(certificate.differing, draws, certificate.level);
   return certificate;
 }

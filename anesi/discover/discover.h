@@ -15,11 +15,11 @@
 #include <string>
 #include <vector>
 
+#include "anesi/core/output_tables.h"
 #include "anesi/discover/distance_bound.h"
 #include "anesi/discover/oracle.h"
 #include "anesi/discover/worlds.h"
 #include "anesi/exact/automaton.h"
-#include "anesi/models/output_tables.h"
 
 namespace anesi {
 

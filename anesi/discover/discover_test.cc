@@ -11,12 +11,14 @@
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
 #include "anesi/core/known_variables.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/discover/find_tables.h"
 #include "anesi/discover/orders.h"
+#include "anesi/exact/automaton_filter.h"
 #include "anesi/exact/automaton_inference.h"
 #include "anesi/exact/enumerate.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/message_of.h"
 #include "anesi/testing/random.h"
 #include "anesi/testing/toy_problems.h"
@@ -64,7 +66,7 @@ std::int64_t widest(const Discovery& found) {
 std::int64_t mistakes(const Problem& problem, const Discovery& found, std::int64_t draws = 20000) {
   const auto worlds = torch::cat(
       {uniform_worlds(problem.worlds(), draws, seeded(91)), mixed_worlds(problem.worlds(), draws, seeded(92))});
-  return (found.automaton->run(worlds) != problem.apply(worlds)).any(1).sum().item<std::int64_t>();
+  return (outputs_of(*found.automaton, worlds) != apply(problem, worlds)).any(1).sum().item<std::int64_t>();
 }
 
 TEST(Discover, AdditionIsACarry) {
@@ -98,7 +100,7 @@ TEST(Discover, TheCarryOfShortNumbersAddsLongOnes) {
   steps.push_back({{}, 0, short_steps.back().kind});
   const Automaton machine(ReadingOrder(longer->worlds(), longer->outputs(), steps), tables);
   const auto worlds = uniform_worlds(longer->worlds(), 5000, seeded(3));
-  EXPECT_TRUE(torch::equal(machine.run(worlds), longer->apply(worlds)));
+  EXPECT_TRUE(torch::equal(outputs_of(machine, worlds), apply(*longer, worlds)));
 }
 
 TEST(Discover, FindsWhatIsShuffled) {
@@ -161,7 +163,7 @@ TEST(Discover, WhatIsFoundGivesExactInference) {
   const auto machine = make_automaton_inference(found.automaton);
   const auto exact = make_enumeration(*problem);
   auto beliefs = toys::random_beliefs(5, problem->worlds(), 1, seeded(seed)).requires_grad_();
-  const auto outputs = problem->apply(uniform_worlds(problem->worlds(), 5, seeded(seed + 1)));
+  const auto outputs = apply(*problem, uniform_worlds(problem->worlds(), 5, seeded(seed + 1)));
   const auto one = machine->log_prob(beliefs, outputs), other = exact->log_prob(beliefs, outputs);
   EXPECT_TRUE(torch::allclose(one, other, 1e-9, 1e-9));
   const auto of_one = torch::autograd::grad({one.sum()}, {beliefs})[0],
@@ -223,13 +225,13 @@ TEST(Discover, KeepsItsTime) {
 TEST(Discover, ServesFunctionsThatAreToldMore) {
   const auto sum =
       make_problem(Space{10, 10, 3}, Space{21}, [](Values w, MutableValues y) { y[0] = w[0] + w[1] + w[2]; });
-  const auto told = with(sum, KnownVariables{{2}, [](std::int64_t count, const at::Generator& generator) {
-                                               return torch::randint(3, {count, 1}, generator, torch::kInt64);
+  const auto told = with(sum, KnownVariables{{2}, [](Random& random, MutableValues values) {
+                                               values[0] = static_cast<std::int64_t>(random.below(3));
                                              }});
   const auto found = discover(*told);
   ASSERT_TRUE(found.automaton) << found.reason;
   const auto worlds = points_of(told->worlds());
-  EXPECT_TRUE(torch::equal(found.automaton->run(worlds), told->apply(worlds)));
+  EXPECT_TRUE(torch::equal(outputs_of(*found.automaton, worlds), apply(*told, worlds)));
 }
 
 TEST(Discover, LeavesWhatItCannotSay) {

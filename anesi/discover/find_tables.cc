@@ -6,7 +6,8 @@
 #include <numeric>
 
 #include "anesi/core/index.h"
-#include "anesi/core/rows.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {
@@ -61,16 +62,6 @@ std::int64_t find_missing(Oracle& oracle, std::int64_t output, const torch::Tens
 }
 
 }  // namespace
-
-torch::Tensor look_up(const OutputTables& tables, const torch::Tensor& worlds, const Space& space) {
-  std::vector<torch::Tensor> columns;
-  for (const auto& table : tables.tables) {
-    auto entry = torch::zeros({worlds.size(0)}, torch::kInt64);
-    for (const auto variable : table.variables) entry = entry * space.domain(variable) + worlds.select(1, variable);
-    columns.push_back(torch::tensor(table.values, torch::kInt64).index_select(0, entry));
-  }
-  return torch::stack(columns, 1);
-}
 
 FoundTables find_tables(Oracle& oracle, const torch::Tensor& influence, const DrawWorlds& draw,
                         const at::Generator& generator) {

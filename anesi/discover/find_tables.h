@@ -7,10 +7,10 @@
 #include <optional>
 #include <string>
 
+#include "anesi/core/output_tables.h"
+#include "anesi/core/variable_pairs.h"
 #include "anesi/discover/oracle.h"
 #include "anesi/discover/worlds.h"
-#include "anesi/models/output_tables.h"
-#include "anesi/models/variable_pairs.h"
 
 namespace anesi {
 
@@ -23,9 +23,6 @@ struct FoundTables {
 // missed. Throws what the oracle throws.
 FoundTables find_tables(Oracle& oracle, const torch::Tensor& influence, const DrawWorlds& draw,
                         const at::Generator& generator);
-
-// What the tables make of each world, int64 [batch, world variables] -> [batch, outputs].
-torch::Tensor look_up(const OutputTables& tables, const torch::Tensor& worlds, const Space& space);
 
 // The pairs of variables that outputs are of, where each is of two.
 std::optional<VariablePairs> pairs_of(const OutputTables& tables);

@@ -8,8 +8,8 @@
 #include <unordered_map>
 
 #include "anesi/core/index.h"
-#include "anesi/core/rows.h"
 #include "anesi/core/thread_pool.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {

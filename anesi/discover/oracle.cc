@@ -5,7 +5,8 @@
 
 #include <algorithm>
 
-#include "anesi/core/rows.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {
@@ -34,7 +35,7 @@ torch::Tensor Oracle::ask(const torch::Tensor& worlds) {
     const auto end = std::min(rows, begin + rows_at_once_);
     const auto some = worlds.slice(0, begin, end);
     const auto started = std::chrono::steady_clock::now();
-    const auto answers = problem_.apply(some);
+    const auto answers = apply(problem_, some);
     const double each = seconds_since(started) / static_cast<double>(end - begin);
     calls_ += end - begin;
     check(some, answers);

@@ -6,9 +6,9 @@
 #include <tuple>
 
 #include "anesi/core/index.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/discover/worlds.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {

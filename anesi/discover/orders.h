@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "anesi/core/reading_order.h"
 #include "anesi/discover/layered_machine.h"
 #include "anesi/discover/oracle.h"
-#include "anesi/models/reading_order.h"
 
 namespace anesi {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <random>
 
-#include "anesi/core/beliefs.h"
+#include "anesi/tensors/beliefs.h"
 
 namespace anesi {
 namespace {

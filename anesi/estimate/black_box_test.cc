@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "anesi/core/beliefs.h"
-#include "anesi/core/seeded.h"
 #include "anesi/estimate/estimator.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/message_of.h"
 
 namespace anesi {

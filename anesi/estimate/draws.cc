@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/tensors/beliefs.h"
 
 namespace anesi {
 namespace {

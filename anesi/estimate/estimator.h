@@ -21,11 +21,11 @@
 #include <string>
 #include <vector>
 
-#include "anesi/core/named_tensors.h"
 #include "anesi/core/unique_name.h"
 #include "anesi/estimate/black_box.h"
 #include "anesi/estimate/draws.h"
 #include "anesi/options/registry.h"
+#include "anesi/tensors/named_tensors.h"
 
 namespace anesi {
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "anesi/core/rows.h"
 #include "anesi/estimate/estimator.h"
 #include "anesi/estimate/learned.h"
+#include "anesi/tensors/rows.h"
 #include "anesi/testing/message_of.h"
 #include "anesi/testing/random.h"
 

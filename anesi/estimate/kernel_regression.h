@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "anesi/core/named_tensors.h"
 #include "anesi/estimate/order_kernel.h"
+#include "anesi/tensors/named_tensors.h"
 
 namespace anesi {
 

@@ -3,12 +3,12 @@
 
 #include <cmath>
 
-#include "anesi/core/beliefs.h"
-#include "anesi/core/rows.h"
 #include "anesi/estimate/decision_diagram.h"
 #include "anesi/estimate/kernel_regression.h"
 #include "anesi/estimate/outcome_bins.h"
 #include "anesi/estimate/parameter_prior.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/rows.h"
 #include "anesi/testing/random.h"
 
 namespace anesi {

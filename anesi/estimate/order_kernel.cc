@@ -3,8 +3,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/index.h"
+#include "anesi/tensors/beliefs.h"
 
 namespace anesi {
 namespace {

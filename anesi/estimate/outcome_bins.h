@@ -3,7 +3,7 @@
 
 #include <torch/torch.h>
 
-#include "anesi/core/named_tensors.h"
+#include "anesi/tensors/named_tensors.h"
 
 namespace anesi {
 

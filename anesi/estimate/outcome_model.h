@@ -9,9 +9,9 @@
 #include <memory>
 #include <string_view>
 
-#include "anesi/core/named_tensors.h"
 #include "anesi/estimate/draws.h"
 #include "anesi/options/option_table.h"
+#include "anesi/tensors/named_tensors.h"
 
 namespace anesi {
 

@@ -97,31 +97,27 @@ Automaton::Move Automaton::move(std::int64_t kind, std::int64_t combination, std
   return {moves.emits[at], moves.next[at]};
 }
 
-torch::Tensor Automaton::run(const torch::Tensor& worlds) const {
-  const auto read = worlds.to(torch::kCPU).contiguous();
+Points Automaton::run(PointRows worlds) const {
   const auto steps = planned_steps(reading_);
-  const auto batch = read.size(0), variables = read.size(1),
-             outputs = static_cast<std::int64_t>(reading_.emitted().size());
-  auto result = torch::empty({batch, outputs}, torch::kInt64);
-  const auto* const world_rows = read.const_data_ptr<std::int64_t>();
-  auto* const output_rows = result.mutable_data_ptr<std::int64_t>();
-  parallel_for(batch, kWorldsPerThread, [&](std::int64_t begin, std::int64_t end) {
+  Points outputs(worlds.size(), std::ssize(reading_.emitted()));
+  parallel_for(worlds.size(), kWorldsPerThread, [&](std::int64_t begin, std::int64_t end) {
     for (auto row = begin; row < end; ++row) {
-      const auto* const world = world_rows + row * variables;
+      const auto world = worlds[row];
+      const auto output = outputs[row];
       auto state = start_;
       for (const auto& step : steps) {
         std::int64_t combination = 0;
         for (std::size_t index = 0; index < step.reads.size(); ++index) {
-          combination = combination * step.domains[index] + world[step.reads[index]];
+          combination = combination * step.domains[index] + world[static_cast<std::size_t>(step.reads[index])];
         }
         const auto& moves = table(step.kind);
         const auto at = static_cast<std::size_t>(state * step.combinations + combination);
-        if (step.emits >= 0) output_rows[row * outputs + step.emits] = moves.emits[at];
+        if (step.emits >= 0) output[static_cast<std::size_t>(step.emits)] = moves.emits[at];
         state = moves.next[at];
       }
     }
   });
-  return result;
+  return outputs;
 }
 
 }  // namespace anesi

@@ -11,7 +11,7 @@
 #include <functional>
 #include <vector>
 
-#include "anesi/models/reading_order.h"
+#include "anesi/core/reading_order.h"
 
 namespace anesi {
 
@@ -47,8 +47,8 @@ class Automaton {
   const Table& table(std::int64_t kind) const { return tables_[static_cast<std::size_t>(kind)]; }
   Move move(std::int64_t kind, std::int64_t combination, std::int64_t state) const;
 
-  // What the machine makes of each world, int64 [batch, world variables] -> [batch, output variables].
-  torch::Tensor run(const torch::Tensor& worlds) const;
+  // What the machine makes of each world.
+  Points run(PointRows worlds) const;
 
  private:
   void check_tables() const;

@@ -9,8 +9,9 @@
 #include <utility>
 
 #include "anesi/core/error.h"
-#include "anesi/core/exact_inference.h"
 #include "anesi/core/thread_pool.h"
+#include "anesi/tensors/exact_inference.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {
@@ -288,6 +289,11 @@ class Filter : public torch::autograd::Function<Filter> {
 };
 
 }  // namespace
+
+torch::Tensor outputs_of(const Automaton& automaton, const torch::Tensor& worlds) {
+  const auto rows = worlds.to(torch::kCPU).contiguous();
+  return tensor_of(automaton.run(rows_of(rows)).rows());
+}
 
 AutomatonPass::AutomatonPass(std::shared_ptr<const Automaton> automaton, const torch::Tensor& logs,
                              const torch::Tensor& outputs)

@@ -22,6 +22,9 @@ namespace anesi {
 torch::Tensor automaton_log_prob(const torch::Tensor& logs, const torch::Tensor& outputs,
                                  const std::shared_ptr<const Automaton>& automaton);
 
+// What the machine makes of each world, int64 [batch, world variables] -> [batch, output variables].
+torch::Tensor outputs_of(const Automaton& automaton, const torch::Tensor& worlds);
+
 // An automaton with beliefs and outputs at hand, and what all passes over it need. Rows are examples.
 class AutomatonPass {
  public:

@@ -1,8 +1,8 @@
 #include "anesi/exact/automaton_inference.h"
 
-#include "anesi/core/beliefs.h"
 #include "anesi/exact/automaton_filter.h"
 #include "anesi/exact/automaton_posterior.h"
+#include "anesi/tensors/beliefs.h"
 
 namespace anesi {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
-#include "anesi/core/rows.h"
 #include "anesi/core/thread_pool.h"
 #include "anesi/models/combination_rollout.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {

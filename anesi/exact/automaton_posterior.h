@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "anesi/core/exact_inference.h"
 #include "anesi/exact/automaton_filter.h"
 #include "anesi/models/sequence_model.h"
+#include "anesi/tensors/exact_inference.h"
 
 namespace anesi {
 

@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "anesi/core/exact_inference.h"
 #include "anesi/core/problem.h"
 #include "anesi/exact/compiled_formula.h"
+#include "anesi/tensors/exact_inference.h"
 
 namespace anesi {
 

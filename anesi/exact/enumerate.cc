@@ -8,7 +8,8 @@
 
 #include "anesi/core/deterministic.h"
 #include "anesi/core/error.h"
-#include "anesi/core/rows.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {
@@ -24,7 +25,7 @@ class Enumeration final : public ExactInference {
                               kMostWorldsEnumerated));
     }
     worlds_ = points_of(space);
-    outputs_ = problem.apply(worlds_);
+    outputs_ = apply(problem, worlds_);
   }
 
   bool ranks_outputs() const override { return true; }

@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "anesi/core/exact_inference.h"
 #include "anesi/core/problem.h"
+#include "anesi/tensors/exact_inference.h"
 
 namespace anesi {
 

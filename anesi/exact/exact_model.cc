@@ -4,13 +4,13 @@
 
 #include <numeric>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/exact/automaton_inference.h"
 #include "anesi/exact/circuit_inference.h"
 #include "anesi/exact/cnf.h"
 #include "anesi/exact/enumerate.h"
+#include "anesi/tensors/beliefs.h"
 
 namespace anesi {
 namespace {

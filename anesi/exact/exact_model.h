@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-#include "anesi/core/exact_inference.h"
 #include "anesi/core/problem.h"
 #include "anesi/exact/exact_architecture.h"
 #include "anesi/models/inference_model.h"
 #include "anesi/options/option_table.h"
+#include "anesi/tensors/exact_inference.h"
 
 namespace anesi {
 

@@ -3,15 +3,16 @@
 
 #include <random>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/automaton_inference.h"
 #include "anesi/exact/circuit.h"
 #include "anesi/exact/enumerate.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/models/beam.h"
 #include "anesi/models/sample.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/message_of.h"
 #include "anesi/testing/random.h"
 #include "anesi/testing/toy_problems.h"
@@ -34,7 +35,7 @@ class ExactInferenceOfAddition : public testing::TestWithParam<Case> {
   std::unique_ptr<ExactInference> enumerated_ = make_enumeration(addition_);
   std::unique_ptr<ExactInference> inference_ = make_exact(addition_, {.method = GetParam().method});
   torch::Tensor beliefs_ = toys::random_beliefs(20, addition_.worlds(), 2, seeded(7));
-  torch::Tensor outputs_ = addition_.apply(sample_worlds(beliefs_, seeded(1)));
+  torch::Tensor outputs_ = apply(addition_, sample_worlds(beliefs_, seeded(1)));
 };
 
 TEST_P(ExactInferenceOfAddition, GivesTheSameProbabilitiesAndGradients) {
@@ -67,7 +68,7 @@ TEST_P(ExactInferenceOfAddition, SamplesFollowThePosterior) {
   constexpr std::int64_t kSamples = 4000;
   const auto belief = beliefs_[3].unsqueeze(0), output = outputs_[3].unsqueeze(0);
   const auto worlds = inference_->sample(belief.expand({kSamples, -1, -1}), output.expand({kSamples, -1}), seeded(2));
-  EXPECT_TRUE(torch::equal(addition_.apply(worlds), output.expand({kSamples, -1})));
+  EXPECT_TRUE(torch::equal(apply(addition_, worlds), output.expand({kSamples, -1})));
   const auto shares = certain_beliefs(worlds, addition_.worlds()).to(torch::kFloat64).mean(0);
   EXPECT_LT((shares - enumerated_->marginals(belief, output)[0]).abs().max().item<double>(), 0.04);
 }
@@ -90,7 +91,7 @@ TEST_P(ExactInferenceOfAddition, IsAModelToo) {
   const auto expected = enumerated_->most_probable(beliefs, context.outputs);
   EXPECT_TRUE(torch::equal(explain(*q.explanation, context, 1).values.select(1, 0), expected.worlds));
   const auto drawn = sample(*q.explanation, context, seeded(4));
-  EXPECT_TRUE(torch::equal(addition_.apply(drawn.values), context.outputs));
+  EXPECT_TRUE(torch::equal(apply(addition_, drawn.values), context.outputs));
   EXPECT_TRUE(
       torch::allclose(q.explanation->log_prob(context, drawn.values).to(torch::kFloat32), drawn.log_prob, 1e-3, 1e-3));
 }
@@ -109,11 +110,11 @@ TEST(AutomatonInference, StaysFiniteWhereEveryDigitIsReadWrong) {
   auto beliefs = torch::full({1, 2000, 10}, 1e-30, torch::kFloat64);
   beliefs.select(2, 3).fill_(1);
   const auto worlds = torch::full({1, 2000}, 7, torch::kInt64);
-  const auto log_prob = inference->log_prob(beliefs, addition.apply(worlds)).item<double>();
+  const auto log_prob = inference->log_prob(beliefs, apply(addition, worlds)).item<double>();
   EXPECT_TRUE(std::isfinite(log_prob));
   EXPECT_LT(log_prob, -1000 * 30 * std::log(10.0) / 2);
-  const auto best = inference->most_probable(beliefs, addition.apply(worlds));
-  EXPECT_TRUE(torch::equal(addition.apply(best.worlds), addition.apply(worlds)));
+  const auto best = inference->most_probable(beliefs, apply(addition, worlds));
+  EXPECT_TRUE(torch::equal(apply(addition, best.worlds), apply(addition, worlds)));
 }
 
 TEST(Circuit, CountsRandomFormulasAsEnumerationDoes) {

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include "anesi/core/error.h"
-#include "anesi/core/rows.h"
+#include "anesi/core/output_tables.h"
+#include "anesi/core/reading_order.h"
+#include "anesi/core/variable_pairs.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/exact/saved_formula.h"
-#include "anesi/models/output_tables.h"
-#include "anesi/models/reading_order.h"
-#include "anesi/models/variable_pairs.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "anesi/core/named_tensors.h"
 #include "anesi/core/problem.h"
+#include "anesi/tensors/named_tensors.h"
 
 namespace anesi {
 

@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "anesi/core/error.h"
-#include "anesi/core/rows.h"
+#include "anesi/core/output_tables.h"
 #include "anesi/exact/automaton.h"
-#include "anesi/models/output_tables.h"
+#include "anesi/exact/automaton_filter.h"
+#include "anesi/tensors/rows.h"
 #include "anesi/testing/toy_problems.h"
 
 namespace anesi {
@@ -26,7 +27,7 @@ TEST(FoundFacts, AMemoryComesBackAsItWas) {
   const auto* const other = again->facts().find<Automaton>();
   ASSERT_NE(other, nullptr);
   const auto worlds = points_of(problem->worlds());
-  EXPECT_TRUE(torch::equal(one.run(worlds), other->run(worlds)));
+  EXPECT_TRUE(torch::equal(outputs_of(one, worlds), outputs_of(*other, worlds)));
   EXPECT_EQ(one.widths(), other->widths());
   EXPECT_EQ(again->facts().find<FoundFacts>()->summary, "a carry");
   EXPECT_TRUE(found_facts_of(*with_facts(problem, {})).empty()) << "nothing was found";

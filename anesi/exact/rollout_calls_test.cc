@@ -6,11 +6,12 @@
 #include <memory>
 
 #include "anesi/core/index.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/models/architecture.h"
 #include "anesi/models/prune.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/call_sequences.h"
 #include "anesi/testing/random.h"
 #include "anesi/testing/random_machine.h"
@@ -121,7 +122,7 @@ class Rolling {
     if (!explains) return {beliefs};
     const auto worlds = points_of(problem.worlds());
     const auto rows = torch::randint(worlds.size(0), {kContexts}, generator, torch::kInt64);
-    return {beliefs, problem.apply(worlds.index_select(0, rows))};
+    return {beliefs, apply(problem, worlds.index_select(0, rows))};
   }
 
   bool at_the_end() const { return step_ == sequence_->order().size(); }
@@ -145,7 +146,7 @@ class Rolling {
 
   // By all worlds; the pruner has tests of its own.
   torch::Tensor allowed_next(const Begun& row, std::int64_t variable) const {
-    const auto worlds = points_of(problem_->worlds()), outputs = problem_->apply(worlds);
+    const auto worlds = points_of(problem_->worlds()), outputs = apply(*problem_, worlds);
     const auto chosen = tensor_of(row.chosen);
     const auto& points = context_.explains() ? worlds : outputs;
     auto complete = (points == chosen).logical_or(chosen == kUnset).all(1);

@@ -1,8 +1,8 @@
 // A formula as tensors, so that a saved model brings it along: the clauses, the circuit where there is one, or both.
 #pragma once
 
-#include "anesi/core/named_tensors.h"
 #include "anesi/core/problem.h"
+#include "anesi/tensors/named_tensors.h"
 
 namespace anesi {
 

@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/exact/compiled_formula.h"
 #include "anesi/exact/found_facts.h"
 #include "anesi/exact/random_formula.h"
+#include "anesi/tensors/build.h"
 #include "anesi/testing/random_seed.h"
 
 namespace anesi {

@@ -12,10 +12,10 @@
 
 #include <vector>
 
-#include "anesi/core/exact_inference.h"
 #include "anesi/exact/circuit.h"
 #include "anesi/exact/cnf.h"
 #include "anesi/exact/wcnf.h"
+#include "anesi/tensors/exact_inference.h"
 
 namespace anesi {
 

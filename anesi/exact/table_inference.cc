@@ -4,9 +4,9 @@
 
 #include <map>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
-#include "anesi/core/rows.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {

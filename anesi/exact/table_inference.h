@@ -8,9 +8,9 @@
 
 #include <vector>
 
-#include "anesi/core/exact_inference.h"
+#include "anesi/core/output_tables.h"
 #include "anesi/core/problem.h"
-#include "anesi/models/output_tables.h"
+#include "anesi/tensors/exact_inference.h"
 
 namespace anesi {
 

@@ -1,7 +1,7 @@
 #include "anesi/flow/divergences.h"
 
-#include "anesi/core/seeded.h"
 #include "anesi/priors/fixed_dirichlet.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {

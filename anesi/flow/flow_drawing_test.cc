@@ -6,6 +6,7 @@
 #include <set>
 
 #include "anesi/core/error.h"
+#include "anesi/tensors/problem.h"
 
 namespace anesi {
 namespace {

@@ -2,12 +2,12 @@
 
 #include <cmath>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
 #include "anesi/losses/amortized.h"
 #include "anesi/optimize/adam.h"
 #include "anesi/optimize/schedule.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {

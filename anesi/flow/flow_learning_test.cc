@@ -4,9 +4,9 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
-#include "anesi/core/seeded.h"
 #include "anesi/flow/problem_flow.h"
 #include "anesi/priors/fixed_dirichlet.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/random.h"
 #include "anesi/testing/toy_problems.h"
 

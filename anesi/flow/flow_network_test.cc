@@ -7,10 +7,10 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
-#include "anesi/core/rows.h"
 #include "anesi/exact/enumerate.h"
 #include "anesi/flow/problem_flow.h"
 #include "anesi/options/option_table.h"
+#include "anesi/tensors/rows.h"
 #include "anesi/testing/random.h"
 #include "anesi/testing/toy_problems.h"
 

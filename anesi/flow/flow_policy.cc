@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/index.h"
+#include "anesi/tensors/beliefs.h"
 
 namespace anesi {
 namespace {

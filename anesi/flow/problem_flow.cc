@@ -4,7 +4,8 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
-#include "anesi/core/rows.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 
@@ -13,7 +14,7 @@ FlowNetwork make_flow_network(const Problem& problem, FlowView view) {
   if (worlds.points() > static_cast<double>(kMostFlowStates)) {
     throw Error("flow network: the problem has too many worlds to go through");
   }
-  const auto outputs = problem.apply(points_of(worlds)).contiguous();
+  const auto outputs = apply(problem, points_of(worlds)).contiguous();
   std::int64_t row = 0;  // worlds come in the order of points_of
   const auto output_of = [&](Values, MutableValues output) {
     std::ranges::copy(row_of(outputs, row++), output.begin());

@@ -2,7 +2,6 @@
 
 #include "anesi/core/asked_output.h"
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/circuit_pruner.h"
 #include "anesi/pruners/remembering_pruner.h"
 
@@ -37,11 +36,12 @@ std::shared_ptr<const Problem> make_constraint(std::shared_ptr<const CompiledFor
 }
 
 std::shared_ptr<const Problem> make_constraint(std::shared_ptr<const CompiledFormula> formula, KnownVariables known) {
-  const auto drawn = known.draw(1, seeded(0));
+  Random random(0);
+  std::vector<std::int64_t> drawn(known.variables.size());
+  known.draw(random, drawn);
   auto world = std::vector<std::int64_t>(formula->encoding.worlds.size(), kUnset);
   for (std::size_t place = 0; place < known.variables.size(); ++place) {
-    world[static_cast<std::size_t>(known.variables[place])] =
-        drawn[0][static_cast<std::int64_t>(place)].item<std::int64_t>();
+    world[static_cast<std::size_t>(known.variables[place])] = drawn[place];
   }
   auto problem = make_constraint(formula);
   if (!satisfies(*formula, world)) throw Error("constraint: no world satisfies it together with what is known");

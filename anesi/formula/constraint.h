@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "anesi/core/known_variables.h"
-#include "anesi/core/observations.h"
 #include "anesi/core/problem.h"
 #include "anesi/exact/compiled_formula.h"
+#include "anesi/tensors/observations.h"
 
 namespace anesi {
 

@@ -5,15 +5,16 @@
 #include <cmath>
 
 #include "anesi/core/asked_output.h"
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/circuit_inference.h"
 #include "anesi/exact/enumerate.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/models/sample.h"
 #include "anesi/pruners/sat_pruner.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/random.h"
 
 namespace anesi {
@@ -48,8 +49,8 @@ TEST_P(Constraints, AreCountedAsEnumerationDoes) {
     EXPECT_TRUE(torch::allclose(gradient_of(*circuit_) * beliefs_, gradient_of(*truth_) * beliefs_));
     const auto best = circuit_->most_probable(beliefs_, outputs), expected = truth_->most_probable(beliefs_, outputs);
     EXPECT_TRUE(torch::allclose(best.log_prob, expected.log_prob)) << output;
-    EXPECT_TRUE(torch::equal(problem_->apply(best.worlds), outputs));
-    EXPECT_TRUE(torch::equal(problem_->apply(circuit_->sample(beliefs_, outputs, seeded(1))), outputs));
+    EXPECT_TRUE(torch::equal(apply(*problem_, best.worlds), outputs));
+    EXPECT_TRUE(torch::equal(apply(*problem_, circuit_->sample(beliefs_, outputs, seeded(1))), outputs));
   }
 }
 
@@ -77,7 +78,7 @@ TEST_P(Constraints, RareViolationsAreDrawnUnderThePruner) {
   const auto q = make_exact_model(*problem_, {.method = ExactMethod::kCircuit});
   const SymbolicPruning pruning(problem_->facts().share<Pruner>());
   const auto drawn = sample(*q.explanation, {beliefs, violated}, seeded(4), &pruning);
-  EXPECT_TRUE(torch::equal(problem_->apply(drawn.values), violated));
+  EXPECT_TRUE(torch::equal(apply(*problem_, drawn.values), violated));
   EXPECT_FALSE(drawn.log_prob.isnan().any().item<bool>());
 }
 
@@ -160,9 +161,7 @@ TEST(Constraint, AsksForWorldsThatSatisfyIt) {
 TEST(Constraint, ThatNothingSatisfiesIsSaidToBeSo) {
   const Cnf never(Encoding{.worlds = {{-1, 1}}}, 1, {{1}, {-1}});
   EXPECT_THROW(make_constraint(compiled_formula(never)), Error);
-  const KnownVariables all_on{{0, 1, 2}, [](std::int64_t count, const at::Generator&) {
-                                return torch::ones({count, 3}, torch::kInt64);
-                              }};
+  const KnownVariables all_on{{0, 1, 2}, [](Random&, MutableValues values) { std::ranges::fill(values, 1); }};
   EXPECT_THROW(make_constraint(compiled_formula(lights()), all_on), Error);
 }
 

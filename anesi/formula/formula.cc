@@ -7,9 +7,7 @@
 #include <optional>
 
 #include "anesi/core/asked_output.h"
-#include "anesi/core/build.h"
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/circuit_files.h"
 #include "anesi/exact/circuit_pruner.h"
 #include "anesi/exact/sat.h"
@@ -17,6 +15,8 @@
 #include "anesi/formula/formula_encoding.h"
 #include "anesi/pruners/remembering_pruner.h"
 #include "anesi/pruners/sat_pruner.h"
+#include "anesi/tensors/build.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {

@@ -6,15 +6,16 @@
 #include <random>
 
 #include "anesi/core/asked_output.h"
-#include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/core/pruner.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/circuit_inference.h"
 #include "anesi/exact/enumerate.h"
 #include "anesi/exact/random_formula.h"
 #include "anesi/formula/constraint.h"
 #include "anesi/io/files.h"
+#include "anesi/tensors/build.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/message_of.h"
 #include "anesi/testing/random.h"
 
@@ -145,7 +146,7 @@ TEST(Formula, CountsAsEnumerationDoes) {
       const auto beliefs =
           toys::random_beliefs(5, problem->worlds(), 1, seeded(seed + static_cast<std::uint64_t>(round)));
       const auto outputs = as == FormulaAs::kConstraint ? torch::ones({5, 1}, torch::kInt64)
-                                                        : problem->apply(most_likely_worlds(beliefs));
+                                                        : apply(*problem, most_likely_worlds(beliefs));
       EXPECT_TRUE(torch::allclose(make_circuit_inference(*problem)->log_prob(beliefs, outputs),
                                   make_enumeration(*problem)->log_prob(beliefs, outputs)));
     }

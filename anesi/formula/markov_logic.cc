@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
-#include "anesi/core/rows.h"
 #include "anesi/core/thread_pool.h"
 #include "anesi/exact/formula_graph.h"
 #include "anesi/formula/formula.h"
+#include "anesi/tensors/build.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 
@@ -71,7 +72,7 @@ torch::Tensor MarkovLogic::holds(const torch::Tensor& worlds) const {
 }
 
 torch::Tensor MarkovLogic::keeps(const torch::Tensor& worlds) const {
-  return hard_->apply(worlds.to(torch::kCPU, torch::kInt64).contiguous()).select(1, 0) == 1;
+  return apply(*hard_, worlds.to(torch::kCPU, torch::kInt64).contiguous()).select(1, 0) == 1;
 }
 
 Graph MarkovLogic::q(const std::shared_ptr<GraphNetwork>& network, bool explains, const torch::Tensor& weights) const {

@@ -4,8 +4,9 @@
 
 #include <cmath>
 
-#include "anesi/core/seeded.h"
 #include "anesi/formula/markov_data.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/message_of.h"
 #include "anesi/testing/random_seed.h"
 #include "anesi/testing/soft_formulas.h"

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "anesi/core/beliefs.h"
+#include "anesi/tensors/beliefs.h"
 
 namespace anesi {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "anesi/core/named_tensors.h"
+#include "anesi/tensors/named_tensors.h"
 
 namespace anesi {
 

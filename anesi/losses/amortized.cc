@@ -7,14 +7,15 @@
 #include <limits>
 
 #include "anesi/core/asked_output.h"
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/known_variables.h"
-#include "anesi/core/parallel_operations.h"
+#include "anesi/core/trace.h"
 #include "anesi/losses/counted.h"
 #include "anesi/losses/observed_log_prob.h"
 #include "anesi/models/sample.h"
-#include "anesi/models/trace.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/parallel_operations.h"
+#include "anesi/tensors/problem.h"
 
 namespace anesi {
 namespace {
@@ -202,11 +203,11 @@ double AmortizedLoss::update(const Rate& rate, const torch::Tensor& more) {
     beliefs = torch::cat({beliefs, more.to(type_)});
     worlds = torch::cat({worlds, sample_worlds(more, generator_)});
   }
-  Exercise exercise{beliefs, worlds, problem_->apply(worlds)};
+  Exercise exercise{beliefs, worlds, apply(*problem_, worlds)};
   if (options_.trace > 0) {
     const auto* const known = problem_->facts().find<Trace>();
     if (known == nullptr) throw UsageError("q.trace: this problem has no intermediate results to tell of");
-    const auto trace = known->of(worlds);
+    const auto trace = trace_of(*known, worlds);
     const auto share = static_cast<double>(options_.trace) / static_cast<double>(trace.size(1));
     exercise.trace = trace.masked_fill(torch::rand(trace.sizes(), generator_) >= share, kUnset);
   }
@@ -218,9 +219,9 @@ SampledWorlds AmortizedLoss::sample_prior() {
   beliefs = beliefs.to(type_);
   const auto* const known = problem_->facts().find<KnownVariables>();
   if (known == nullptr) return {beliefs, worlds};
-  const auto values = known->draw(options_.samples, generator_);
-  return {known->complete_beliefs(beliefs, values, problem_->worlds()),
-          known->complete_worlds(worlds, values, problem_->worlds())};
+  const auto values = draw_known(*known, options_.samples, generator_);
+  return {complete_beliefs(*known, beliefs, values, problem_->worlds()),
+          complete_worlds(*known, worlds, values, problem_->worlds())};
 }
 
 torch::Tensor AmortizedLoss::prediction(const Context& context, const torch::Tensor& outputs) {
@@ -242,7 +243,7 @@ torch::Tensor AmortizedLoss::on_policy_loss(const Exercise& exercise) {
   const auto each = [&](const torch::Tensor& rows) { return many == 1 ? rows : rows.repeat_interleave(many, 0); };
   const Context context(each(beliefs), each(y.values));
   const auto w = sample(explain, context, generator_, pruning_.get(), options_.temperature);
-  const auto fits = (problem_->apply(w.values) == context.outputs).all(1);
+  const auto fits = (apply(*problem_, w.values) == context.outputs).all(1);
   const auto log_p = world_log_prob(context.beliefs, w.values).masked_fill(fits.logical_not(), -INFINITY);
   if (many == 1) return squared_log_ratio(y.log_prob + w.log_prob, log_p).mean();
   // Each world says what log q(y|P) should be. Their mean weight is the best guess of all of them.
@@ -359,7 +360,7 @@ std::optional<double> AmortizedLoss::learn(const torch::Tensor& beliefs, const R
   if (!beliefs.defined()) return update(rate);
   const auto* const known = problem_->facts().find<KnownVariables>();
   const auto perceived = beliefs.detach();
-  prior_->observe(known == nullptr ? perceived : known->beliefs_in_others(perceived, problem_->worlds()));
+  prior_->observe(known == nullptr ? perceived : beliefs_in_others(*known, perceived, problem_->worlds()));
   return update(rate, options_.perceived ? perceived : torch::Tensor());
 }
 

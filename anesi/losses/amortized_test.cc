@@ -10,11 +10,8 @@
 #include <thread>
 
 #include "anesi/check/model_check.h"
-#include "anesi/core/beliefs.h"
-#include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/core/known_variables.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/enumerate.h"
 #include "anesi/exact/random_formula.h"
 #include "anesi/formula/formula.h"
@@ -27,6 +24,10 @@
 #include "anesi/models/transducer.h"
 #include "anesi/priors/certain.h"
 #include "anesi/priors/fixed_dirichlet.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/build.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/threads.h"
 #include "anesi/testing/toy_problems.h"
 
@@ -171,7 +172,7 @@ TEST(Amortized, LossIsTheMeanNegativeLogLikelihood) {
   AmortizedLoss loss(addition, {model, nullptr}, std::make_unique<FixedDirichlet>(addition->worlds(), 0.2),
                      few_samples(), seeded(1));
   const auto beliefs = FixedDirichlet(addition->worlds(), 1.0).sample(5, seeded(2));
-  const auto outputs = addition->apply(sample_worlds(beliefs, seeded(3)));
+  const auto outputs = apply(*addition, sample_worlds(beliefs, seeded(3)));
   EXPECT_NEAR(loss.loss(beliefs, outputs).item<float>(), -model->log_prob(beliefs, outputs).mean().item<float>(), 1e-5);
 }
 
@@ -220,7 +221,7 @@ TEST_P(EveryWayToExplain, BringsTheJointNearer) {
   options.clip = 10;
   AmortizedLoss loss(problem, q, std::make_unique<FixedDirichlet>(addition.worlds(), 0.5), options, seeded(1));
   const auto beliefs = FixedDirichlet(addition.worlds(), 0.5).sample(500, seeded(2));
-  const auto worlds = sample_worlds(beliefs, seeded(3)), outputs = addition.apply(worlds);
+  const auto worlds = sample_worlds(beliefs, seeded(3)), outputs = apply(addition, worlds);
   const SymbolicPruning symbolic(addition.facts().share<Pruner>());
   const auto* const pruning = way.variant == Variant::kPrune ? &symbolic : nullptr;
   const auto divergence = [&] {  // KL(p || q) of the joint, by samples of p
@@ -233,7 +234,7 @@ TEST_P(EveryWayToExplain, BringsTheJointNearer) {
     const torch::NoGradGuard no_gradients;
     const auto y = sample(*q.prediction, beliefs, seeded(4), pruning).values;
     const auto w = sample(*q.explanation, {beliefs, y}, seeded(5), pruning).values;
-    return (addition.apply(w) == y).all(1).to(torch::kFloat64).mean().item<double>();
+    return (apply(addition, w) == y).all(1).to(torch::kFloat64).mean().item<double>();
   };
   const auto far = divergence(), fitted = satisfied();
   for (int step = 0; step < 250; ++step) EXPECT_TRUE(std::isfinite(loss.update({.learning_rate = 0.005})));
@@ -294,8 +295,8 @@ TEST(Amortized, LearnsFromBeliefsThatAreCertainOfWhatIsKnown) {
   };
   AmortizedLoss loss(problem, {std::make_shared<Watched>(*problem, seen), nullptr},
                      std::make_unique<FixedDirichlet>(perceived_space(*problem), 0.5), few_samples(), seeded(1));
-  loss.learn(problem->facts().find<KnownVariables>()->complete_beliefs(
-                 torch::full({2, 9, 3}, 1.0 / 3), torch::zeros({2, kEndVariables}, torch::kInt64), problem->worlds()),
+  loss.learn(complete_beliefs(*problem->facts().find<KnownVariables>(), torch::full({2, 9, 3}, 1.0 / 3),
+                              torch::zeros({2, kEndVariables}, torch::kInt64), problem->worlds()),
              Rate{});
   ASSERT_EQ(seen->size(1), 9 + kEndVariables);
   EXPECT_TRUE((seen->slice(1, 9).amax(2) == 1).all().item<bool>());

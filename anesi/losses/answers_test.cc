@@ -5,11 +5,11 @@
 #include <cstdlib>
 #include <set>
 
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/exact/table_inference.h"
 #include "anesi/losses/observed_log_prob.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/random_problems.h"
 #include "anesi/testing/random_seed.h"
 

@@ -2,8 +2,9 @@
 
 #include <cmath>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/models/sample_tree.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
 
 namespace anesi {
 namespace {
@@ -46,7 +47,7 @@ class Counting {
       log_expected = torch::cat({log_expected, torch::logaddexp(of_observed, torch::zeros_like(of_observed))});
     }
     const auto told = [&](const torch::Tensor& all) { return all.index_select(0, row); };
-    const auto outputs = problem_.apply(drawn_worlds);
+    const auto outputs = apply(problem_, drawn_worlds);
     const auto wanted = told(seen.outputs);
     const auto fits = (outputs == wanted).logical_or(wanted == kUnset).all(1).nonzero().squeeze(1);
     row = row.index_select(0, fits);

@@ -2,10 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "anesi/core/beliefs.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/enumerate.h"
 #include "anesi/models/architecture.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/random.h"
 #include "anesi/testing/toy_problems.h"
 
@@ -30,7 +31,7 @@ class Counted : public testing::Test {
   const InferenceModel q_ = (torch::manual_seed(seed_), make_model(addition_, "scan", /*explain=*/true, {"width=8"}));
   const torch::Tensor beliefs_ = toys::random_beliefs(5, addition_.worlds(), 1, seeded(seed_)).to(torch::kFloat32);
   const torch::Tensor worlds_ = sample_worlds(beliefs_, seeded(seed_ + 1));
-  const torch::Tensor outputs_ = addition_.apply(worlds_);
+  const torch::Tensor outputs_ = apply(addition_, worlds_);
 };
 
 TEST_F(Counted, FewDrawsGiveTheOutputItsProbabilityInTheMean) {

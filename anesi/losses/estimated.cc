@@ -4,6 +4,7 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/score.h"
+#include "anesi/tensors/problem.h"
 
 namespace anesi {
 
@@ -32,7 +33,7 @@ torch::Tensor EstimatedLoss::distances(const torch::Tensor& worlds) const {
   const auto repeated = [&](const torch::Tensor& rows) {
     return rows.defined() ? rows.repeat_interleave(each, 0) : rows;
   };
-  return distance(*problem_, worlds, problem_->apply(worlds), repeated(wanted_.outputs));
+  return distance(*problem_, worlds, apply(*problem_, worlds), repeated(wanted_.outputs));
 }
 
 torch::Tensor EstimatedLoss::loss(const torch::Tensor& beliefs, const Observations& observations) {

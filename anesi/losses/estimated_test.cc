@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/expected_distance.h"
 #include "anesi/testing/random.h"
 #include "anesi/testing/toy_problems.h"
@@ -16,7 +17,7 @@ TEST(Estimated, IndecaterHasTheGradientOfTheExpectedDistanceInTheMean) {
   const toys::RandomSeed seed;
   const auto addition = std::make_shared<toys::Addition>(2, /*base=*/3);
   const auto logits = torch::randn({3, 4, 3}, seeded(seed)).requires_grad_();
-  const auto wanted = addition->apply(sample_worlds(logits.softmax(2).detach(), seeded(seed + 1)));
+  const auto wanted = apply(*addition, sample_worlds(logits.softmax(2).detach(), seeded(seed + 1)));
   const auto gradient_of = [&](const torch::Tensor& loss) { return torch::autograd::grad({loss}, {logits})[0]; };
   const auto exact = gradient_of(toys::expected_distance(*addition, logits.softmax(2), wanted));
   EstimatedLoss indecater(addition, "indecater", {.samples = 5000}, seeded(seed + 2));

@@ -10,9 +10,9 @@
 #include <optional>
 #include <vector>
 
-#include "anesi/core/named_tensors.h"
-#include "anesi/core/observations.h"
 #include "anesi/optimize/schedule.h"
+#include "anesi/tensors/named_tensors.h"
+#include "anesi/tensors/observations.h"
 
 namespace anesi {
 

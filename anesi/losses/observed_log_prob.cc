@@ -2,8 +2,8 @@
 
 #include <limits>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/space.h"
+#include "anesi/tensors/beliefs.h"
 
 namespace anesi {
 namespace {

@@ -3,10 +3,10 @@
 
 #include <functional>
 
-#include "anesi/core/exact_inference.h"
-#include "anesi/core/observations.h"
 #include "anesi/models/inference_model.h"
 #include "anesi/models/prune.h"
+#include "anesi/tensors/exact_inference.h"
+#include "anesi/tensors/observations.h"
 
 namespace anesi {
 

@@ -5,10 +5,11 @@
 
 #include <cmath>
 
-#include "anesi/core/beliefs.h"
-#include "anesi/core/rows.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/models/architecture.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
 #include "anesi/testing/random.h"
 #include "anesi/testing/toy_problems.h"
 
@@ -62,11 +63,11 @@ class ObservedLogProb : public testing::Test {
   const toys::RandomSeed seed_;
   const std::shared_ptr<const Problem> problem_ = toys::uneven();  // domains 2, 4 and 3; outputs 3 and 2
   const torch::Tensor points_ = points_of(problem_->worlds());
-  const torch::Tensor outputs_ = problem_->apply(points_);
+  const torch::Tensor outputs_ = apply(*problem_, points_);
   const InferenceModel exact_ = make_exact_model(*problem_, {.method = ExactMethod::kEnumerate});
   const torch::Tensor beliefs_ = toys::random_beliefs(kRows, problem_->worlds(), 1, seeded(seed_));
   const torch::Tensor worlds_ = sample_worlds(uniform_beliefs(kRows, problem_->worlds()), seeded(seed_ + 1));
-  const torch::Tensor given_by_them_ = problem_->apply(worlds_);
+  const torch::Tensor given_by_them_ = apply(*problem_, worlds_);
 };
 
 TEST_F(ObservedLogProb, OfOutputsThatHoldAndThatDoNot) {
@@ -195,7 +196,7 @@ TEST(ObservedUnderAPruner, IsThatOfThePrunedModels) {
   const auto beliefs = toys::random_beliefs(4, addition.worlds(), 1, seeded(seed)).to(torch::kFloat32);
   const auto worlds = sample_worlds(beliefs, seeded(seed + 1));
   worlds[0] = torch::tensor({2, 2, 0, 0});  // of whose sum, 022, the first digit can be no 1: 122 is no sum
-  const auto outputs = addition.apply(worlds);
+  const auto outputs = apply(addition, worlds);
   const auto plain = q.prediction->log_prob(beliefs, outputs),
              pruned = log_prob(*q.prediction, beliefs, outputs, &pruning);
   EXPECT_FALSE(torch::allclose(plain, pruned, 1e-4, 1e-4));

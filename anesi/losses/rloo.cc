@@ -1,8 +1,9 @@
 #include "anesi/losses/rloo.h"
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/score.h"
 #include "anesi/losses/estimated.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
 
 namespace anesi {
 
@@ -12,7 +13,7 @@ torch::Tensor RlooLoss::loss(const torch::Tensor& beliefs, const Observations& o
   const auto repeated = [&](const torch::Tensor& rows) { return rows.repeat_interleave(samples, 0); };
   const auto many = repeated(beliefs);
   const auto worlds = sample_worlds(many.detach(), generator_);
-  const auto outputs = problem_->apply(worlds);
+  const auto outputs = apply(*problem_, worlds);
   const auto distances = distance(*problem_, worlds, outputs, repeated(observations.outputs)).view({-1, samples});
   const auto others = (distances.sum(1, /*keepdim=*/true) - distances) / static_cast<double>(samples - 1);
   const auto surrogate = ((distances - others) * world_log_prob(many, worlds).view({-1, samples})).mean();

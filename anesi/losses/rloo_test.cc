@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/expected_distance.h"
 #include "anesi/testing/toy_problems.h"
 

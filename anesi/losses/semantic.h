@@ -10,11 +10,11 @@
 #include <memory>
 
 #include "anesi/core/error.h"
-#include "anesi/core/exact_inference.h"
-#include "anesi/core/observations.h"
 #include "anesi/losses/loss.h"
 #include "anesi/losses/observed_log_prob.h"
 #include "anesi/options/option_table.h"
+#include "anesi/tensors/exact_inference.h"
+#include "anesi/tensors/observations.h"
 
 namespace anesi {
 

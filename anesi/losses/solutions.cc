@@ -8,9 +8,10 @@
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
 #include "anesi/core/known_variables.h"
-#include "anesi/core/observations.h"
 #include "anesi/core/pruner.h"
 #include "anesi/core/thread_pool.h"
+#include "anesi/tensors/observations.h"
+#include "anesi/tensors/problem.h"
 
 namespace anesi {
 namespace {
@@ -58,7 +59,7 @@ torch::Tensor Solutions::draw_worlds(std::int64_t count, const at::Generator& ge
   const auto tried = kTriedForEach * count;
   auto worlds = torch::full({tried, space.variables()}, kUnset, torch::kInt64);
   if (const auto* const known = problem_->facts().find<KnownVariables>()) {
-    const auto told = known->draw(tried, generator);
+    const auto told = draw_known(*known, tried, generator);
     for (std::size_t place = 0; place < known->variables.size(); ++place) {
       worlds.select(1, known->variables[place]).copy_(told.select(1, static_cast<std::int64_t>(place)));
     }

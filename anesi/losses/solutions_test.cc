@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/enumerate.h"
 #include "anesi/formula/formula.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/random.h"
 
 namespace anesi {
@@ -31,7 +32,7 @@ std::shared_ptr<const Problem> few_of_five() {
 TEST(Solutions, AllGiveTheOutputAndBeliefsBelieveInThem) {
   const auto problem = few_of_five();
   const auto drawn = Solutions(problem).draw(500, seeded(1));
-  EXPECT_TRUE((problem->apply(drawn.worlds) == 1).all().item<bool>());
+  EXPECT_TRUE((apply(*problem, drawn.worlds) == 1).all().item<bool>());
   EXPECT_TRUE((drawn.outputs == 1).all().item<bool>());
   check_beliefs(drawn.beliefs, problem->worlds());
   EXPECT_TRUE(world_log_prob(drawn.beliefs, drawn.worlds).isfinite().all().item<bool>());

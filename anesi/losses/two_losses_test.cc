@@ -1,14 +1,15 @@
 #include <gtest/gtest.h>
 
-#include "anesi/core/beliefs.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/losses/exact.h"
 #include "anesi/losses/losses.h"
 #include "anesi/losses/rloo.h"
 #include "anesi/models/architecture.h"
 #include "anesi/priors/certain.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/toy_problems.h"
 
 namespace anesi {
@@ -48,7 +49,7 @@ TEST(TwoLosses, AddsLossesAndGradients) {
 TEST(TwoLosses, AddsRealOnesToo) {
   const auto problem = std::make_shared<toys::Addition>(1, /*base=*/3);
   const auto exact = make_exact_model(*problem, {.method = ExactMethod::kEnumerate});
-  const auto worlds = points_of(problem->worlds()), outputs = problem->apply(worlds);
+  const auto worlds = points_of(problem->worlds()), outputs = apply(*problem, worlds);
   const auto logits = torch::randn({worlds.size(0), 2, 3}, seeded(2), torch::kFloat64).requires_grad_();
   const auto gradient = [&](Loss& loss) {
     return torch::autograd::grad({loss.loss(logits.softmax(2), outputs)}, {logits})[0];

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "anesi/core/index.h"
-#include "anesi/core/rows.h"
 #include "anesi/models/planned_step.h"
 #include "anesi/models/sequence_model.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 

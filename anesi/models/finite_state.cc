@@ -3,9 +3,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/models/finite_state_posterior.h"
 #include "anesi/models/transducer_filter.h"
+#include "anesi/tensors/beliefs.h"
 
 namespace anesi {
 namespace {

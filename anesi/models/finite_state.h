@@ -12,7 +12,7 @@
 // samples, without a second network.
 #pragma once
 
-#include "anesi/models/reading_order.h"
+#include "anesi/core/reading_order.h"
 #include "anesi/models/sequence_model.h"
 
 namespace anesi {

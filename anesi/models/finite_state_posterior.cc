@@ -8,11 +8,11 @@
 #include <limits>
 #include <numeric>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/thread_pool.h"
 #include "anesi/models/combination_rollout.h"
 #include "anesi/models/planned_step.h"
+#include "anesi/tensors/beliefs.h"
 
 namespace anesi {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <torch/torch.h>
 
-#include "anesi/core/exact_inference.h"
-#include "anesi/models/reading_order.h"
+#include "anesi/core/reading_order.h"
 #include "anesi/models/sequence_model.h"
+#include "anesi/tensors/exact_inference.h"
 
 namespace anesi {
 

@@ -6,9 +6,9 @@
 #include <random>
 
 #include "anesi/core/index.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/models/beam.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/random.h"
 #include "anesi/testing/random_seed.h"
 

@@ -13,8 +13,8 @@
 // the world tells them (GridWalk).
 #pragma once
 
+#include "anesi/core/grid_walk.h"
 #include "anesi/core/problem.h"
-#include "anesi/models/grid_walk.h"
 #include "anesi/models/sequence_model.h"
 #include "anesi/options/option_table.h"
 

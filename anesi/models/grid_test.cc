@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
 #include "anesi/models/sample.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/toy_problems.h"
 
 namespace anesi {

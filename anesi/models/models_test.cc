@@ -6,17 +6,18 @@
 #include <set>
 #include <thread>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/core/output_tables.h"
 #include "anesi/core/problem.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/models/architecture.h"
 #include "anesi/models/beam.h"
 #include "anesi/models/module_tensors.h"
 #include "anesi/models/next_choice.h"
-#include "anesi/models/output_tables.h"
 #include "anesi/models/sample.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/message_of.h"
 #include "anesi/testing/toy_problems.h"
 
@@ -115,7 +116,7 @@ class EveryArchitecture : public testing::TestWithParam<Case> {
     beliefs_ = (torch::randn({3, problem_->worlds().variables(), problem_->worlds().largest_domain()}) * 2).exp() *
                uniform_beliefs(3, problem_->worlds());
     beliefs_ = beliefs_ / beliefs_.sum(2, /*keepdim=*/true);
-    if (GetParam().explains) outputs_ = problem_->apply(most_likely_worlds(beliefs_));
+    if (GetParam().explains) outputs_ = apply(*problem_, most_likely_worlds(beliefs_));
     // Networks that normalise by the batch while they learn are looked at as they are at rest.
     q_.eval();
     points_ = all_points(model_->space(), walks());
@@ -253,7 +254,7 @@ TEST_P(EveryModelOf64Bits, GradientsMatchFiniteDifferences) {
 TEST_P(EveryArchitecture, AtRestGradientsReachTheBeliefsAlone) {
   for (auto parameter : q_.prediction->parameters()) parameter.set_requires_grad(false);
   auto beliefs = beliefs_.detach().clone().requires_grad_(true);
-  q_.prediction->log_prob(beliefs, problem_->apply(most_likely_worlds(beliefs_))).sum().backward();
+  q_.prediction->log_prob(beliefs, apply(*problem_, most_likely_worlds(beliefs_))).sum().backward();
   EXPECT_TRUE(beliefs.grad().defined());
   for (const auto& parameter : q_.prediction->parameters()) EXPECT_FALSE(parameter.grad().defined());
 }

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "anesi/core/named_tensors.h"
 #include "anesi/models/inference_model.h"
+#include "anesi/tensors/named_tensors.h"
 
 namespace anesi {
 

@@ -8,6 +8,7 @@
 #include "anesi/core/error.h"
 #include "anesi/models/architecture.h"
 #include "anesi/models/relu_network.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {
@@ -47,7 +48,9 @@ Pairwise::Pairwise(const Problem& problem, const PairwiseOptions& options)
   if (!problem.worlds().all_domains_equal() || !problem.outputs().all_domains_equal()) {
     throw UsageError("architecture pairwise: all world variables must have one domain, and all outputs one");
   }
-  variables_ = pair_columns(known->pairs).t().reshape({-1});
+  std::vector<std::int64_t> of_pairs;
+  for (const auto& pair : known->pairs) of_pairs.insert(of_pairs.end(), pair.begin(), pair.end());
+  variables_ = tensor_of(of_pairs);
   if (options.form == PairwiseForm::kTable) {
     table_logits_ = register_parameter("table", 0.01 * torch::randn({values_, values_, emitted_}));
     return;

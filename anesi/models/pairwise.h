@@ -9,8 +9,8 @@
 #pragma once
 
 #include "anesi/core/problem.h"
+#include "anesi/core/variable_pairs.h"
 #include "anesi/models/sequence_model.h"
-#include "anesi/models/variable_pairs.h"
 #include "anesi/options/option_table.h"
 
 namespace anesi {

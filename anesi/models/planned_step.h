@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "anesi/models/reading_order.h"
+#include "anesi/core/reading_order.h"
 
 namespace anesi {
 

@@ -8,6 +8,7 @@
 #include "anesi/core/error.h"
 #include "anesi/core/thread_pool.h"
 #include "anesi/models/next_choice.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {

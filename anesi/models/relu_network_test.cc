@@ -1,4 +1,5 @@
 #include "anesi/models/relu_network.h"
+#include "anesi/tensors/problem.h"
 
 #include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>

@@ -6,8 +6,8 @@
 // left to a pruner.
 #pragma once
 
+#include "anesi/core/grid_walk.h"
 #include "anesi/core/problem.h"
-#include "anesi/models/grid_walk.h"
 #include "anesi/models/resnet18.h"
 #include "anesi/models/sequence_model.h"
 #include "anesi/models/walk_steps.h"

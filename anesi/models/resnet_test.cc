@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "anesi/core/beliefs.h"
-#include "anesi/core/seeded.h"
 #include "anesi/models/sample.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/toy_problems.h"
 
 namespace anesi {
@@ -26,7 +27,7 @@ class ResNetTest : public testing::Test {
 };
 
 TEST_F(ResNetTest, AWalkHasTheProbabilityOfItsSteps) {
-  const auto paths = problem.apply(worlds);
+  const auto paths = apply(problem, worlds);
   const auto log_probs = model->log_prob(beliefs, paths);
   const auto rollout = model->begin(beliefs);
   auto total = torch::zeros({6});

@@ -1,6 +1,6 @@
 #include "anesi/models/rollout_record.h"
 
-#include "anesi/core/rows.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {

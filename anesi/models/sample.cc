@@ -1,7 +1,7 @@
 #include "anesi/models/sample.h"
 
-#include "anesi/core/beliefs.h"
 #include "anesi/models/next_choice.h"
+#include "anesi/tensors/beliefs.h"
 
 namespace anesi {
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "anesi/core/problem.h"
-#include "anesi/models/reading_order.h"
+#include "anesi/core/reading_order.h"
 #include "anesi/models/sequence_model.h"
 #include "anesi/options/option_table.h"
 

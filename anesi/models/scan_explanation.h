@@ -9,7 +9,7 @@
 // logits are added to log P_i.
 #pragma once
 
-#include "anesi/models/reading_order.h"
+#include "anesi/core/reading_order.h"
 #include "anesi/models/scan.h"
 #include "anesi/models/sequence_model.h"
 

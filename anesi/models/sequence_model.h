@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "anesi/core/error.h"
-#include "anesi/core/exact_inference.h"
 #include "anesi/core/space.h"
+#include "anesi/tensors/exact_inference.h"
 
 namespace anesi {
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "anesi/core/rows.h"
 #include "anesi/models/architecture.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {

@@ -12,9 +12,9 @@
 // always.
 #pragma once
 
-#include "anesi/core/seeded.h"
 #include "anesi/models/sequence_model.h"
 #include "anesi/options/option_table.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <set>
 
-#include "anesi/core/beliefs.h"
-#include "anesi/core/rows.h"
 #include "anesi/models/sample.h"
 #include "anesi/optimize/adam.h"
 #include "anesi/optimize/schedule.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/rows.h"
 #include "anesi/testing/random.h"
 #include "anesi/testing/toy_problems.h"
 

@@ -8,9 +8,9 @@
 #include <cstring>
 
 #include "anesi/core/error.h"
+#include "anesi/core/grid_walk.h"
 #include "anesi/core/thread_pool.h"
 #include "anesi/core/vectorized.h"
-#include "anesi/models/grid_walk.h"
 
 namespace anesi {
 namespace {

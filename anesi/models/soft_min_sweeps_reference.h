@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "anesi/models/grid_walk.h"
+#include "anesi/core/grid_walk.h"
 #include "anesi/models/soft_min_sweeps.h"
 
 namespace anesi {

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
-#include "anesi/models/grid_walk.h"
+#include "anesi/core/grid_walk.h"
 #include "anesi/models/soft_min_sweeps_reference.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {

@@ -1,7 +1,7 @@
 #include "anesi/models/transducer.h"
 
-#include "anesi/core/one_thread.h"
 #include "anesi/models/architecture.h"
+#include "anesi/tensors/one_thread.h"
 
 namespace anesi {
 

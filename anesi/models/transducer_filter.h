@@ -11,7 +11,7 @@
 
 #include <vector>
 
-#include "anesi/models/reading_order.h"
+#include "anesi/core/reading_order.h"
 
 namespace anesi {
 

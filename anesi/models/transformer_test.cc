@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/models/beam.h"
+#include "anesi/tensors/beliefs.h"
 #include "anesi/testing/random.h"
 #include "anesi/testing/random_seed.h"
 

@@ -1,7 +1,7 @@
 // What models of walks over a grid share: the steps of walks as rows, cells and directions.
 #pragma once
 
-#include "anesi/models/grid_walk.h"
+#include "anesi/core/grid_walk.h"
 #include "anesi/models/sequence_model.h"
 
 namespace anesi {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "anesi/core/error.h"
-#include "anesi/core/one_thread.h"
+#include "anesi/tensors/one_thread.h"
 
 namespace anesi {
 

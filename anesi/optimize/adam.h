@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "anesi/core/named_tensors.h"
+#include "anesi/tensors/named_tensors.h"
 
 namespace anesi {
 

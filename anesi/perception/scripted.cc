@@ -5,9 +5,9 @@
 
 #include <limits>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/io/input_file.h"
+#include "anesi/tensors/beliefs.h"
 
 namespace anesi {
 namespace {

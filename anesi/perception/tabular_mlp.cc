@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "anesi/core/beliefs.h"
+#include "anesi/tensors/beliefs.h"
 
 namespace anesi {
 namespace {

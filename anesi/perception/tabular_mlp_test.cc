@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "anesi/core/beliefs.h"
+#include "anesi/tensors/beliefs.h"
 
 namespace anesi {
 namespace {

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/models/sample_tree.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
 
 namespace anesi {
 namespace {
@@ -76,7 +77,7 @@ CountEstimate estimate_log_prob(SequenceModel& explanation, const Problem& probl
   const auto drawn = draw_worlds(explanation, context, samples, std::move(generator), pruning);
   const auto told = [&](const torch::Tensor& all) { return all.to(torch::kCPU).index_select(0, drawn.row); };
   const auto asked = told(context.outputs);
-  const auto outputs = problem.apply(drawn.worlds);
+  const auto outputs = apply(problem, drawn.worlds);
   const auto wrong = (outputs != asked).logical_and(asked != kUnset).any(1);
   const auto log_p = world_log_prob(told(context.beliefs).to(torch::kFloat64), drawn.worlds);
   return estimate_log_sum(drawn, log_p.masked_fill(wrong, -INFINITY));

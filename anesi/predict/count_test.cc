@@ -4,15 +4,16 @@
 
 #include <cmath>
 
-#include "anesi/core/beliefs.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/exact/random_formula.h"
 #include "anesi/formula/formula.h"
 #include "anesi/formula/weighted_beliefs.h"
 #include "anesi/models/architecture.h"
 #include "anesi/models/mlp.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/message_of.h"
 #include "anesi/testing/random.h"
 #include "anesi/testing/random_seed.h"
@@ -152,7 +153,7 @@ TEST(CountingFormulas, TruthAndEstimateAreWithinTheInterval) {
     const auto estimate = estimate_log_prob(*model.explanation, *problem, context, trial % 2 == 0 ? 200 : 2000,
                                             seeded(static_cast<std::uint64_t>(trial)), &pruning);
     const auto all = points_of(problem->worlds());
-    const auto fails = problem->apply(all).squeeze(1) != 1;
+    const auto fails = apply(*problem, all).squeeze(1) != 1;
     const auto log_p = world_log_prob(beliefs.expand({all.size(0), -1, -1}), all);
     const auto truth = log_p.masked_fill(fails, -INFINITY).logsumexp(0).item<double>();
     const auto value = estimate.log_prob.item<double>(), low = estimate.low.item<double>(),

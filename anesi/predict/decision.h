@@ -11,11 +11,11 @@
 #include <array>
 #include <string_view>
 
-#include "anesi/core/examples.h"
 #include "anesi/core/problem.h"
 #include "anesi/models/sequence_model.h"
 #include "anesi/perception/perception.h"
 #include "anesi/search/consistent_worlds.h"
+#include "anesi/tensors/examples.h"
 
 namespace anesi {
 

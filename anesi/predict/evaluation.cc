@@ -5,15 +5,16 @@
 #include <cmath>
 #include <limits>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/known_variables.h"
 #include "anesi/core/score.h"
-#include "anesi/core/seeded.h"
 #include "anesi/models/beam.h"
 #include "anesi/models/sample.h"
 #include "anesi/predict/predictor.h"
 #include "anesi/predict/renaming.h"
 #include "anesi/predict/right_outputs.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {
@@ -93,7 +94,7 @@ Evaluation::Structured structured_score(const Problem& problem, const Examples& 
   const auto share = [](const torch::Tensor& of, const torch::Tensor& among) {
     return of.logical_and(among).sum().item<double>() / std::max(1.0, among.sum().item<double>());
   };
-  const auto outputs = problem.apply(worlds);
+  const auto outputs = apply(problem, worlds);
   return {.exact_match = share(wrong.any(1).logical_not(), whole),
           .per_variable = share(wrong.logical_not(), scored),
           .satisfied = (outputs == labels.outputs).all(1).to(torch::kFloat64).mean().item<double>()};
@@ -119,7 +120,7 @@ Evaluation Predictor::evaluate(const Examples& data, const EvaluateSettings& set
     const auto& seen = batch.observations;
     read.push_back(worlds);
     if (!labelled) continue;
-    symbolic += right_outputs(problem, batch, problem.apply(worlds)).sum().item<double>();
+    symbolic += right_outputs(problem, batch, apply(problem, worlds)).sum().item<double>();
     const auto log_prob = model.prediction->log_prob(beliefs, seen.outputs);
     nll -= seen.log_prob(log_prob).sum().item<double>();
     torch::Tensor predicted;
@@ -145,7 +146,7 @@ Evaluation Predictor::evaluate(const Examples& data, const EvaluateSettings& set
     explained.push_back(best);
     for (std::int64_t draw = 0; draw < settings.explanations; ++draw) {
       const auto drawn = anesi::sample(*model.explanation, context, generator, pruning()).values;
-      satisfied += (problem.apply(drawn) == context.outputs).all(1).sum().item<double>();
+      satisfied += (apply(problem, drawn) == context.outputs).all(1).sum().item<double>();
     }
   }
   Evaluation result;

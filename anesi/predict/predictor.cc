@@ -8,10 +8,8 @@
 #include <limits>
 
 #include "anesi/core/asked_output.h"
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/pruner.h"
-#include "anesi/core/rows.h"
 #include "anesi/core/score.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/exact/exact_model.h"
@@ -19,6 +17,9 @@
 #include "anesi/models/sample.h"
 #include "anesi/pruners/learned_pruning.h"
 #include "anesi/search/propagation.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {
@@ -47,9 +48,9 @@ torch::Tensor normalised(const torch::Tensor& log_weights) {
 
 // Throws UsageError where rows are not of a space. kUnset leaves a variable open; kNone ends an output, of worlds it is
 // no value.
-enum class Rows { kWorlds, kOutputs };
-void check_rows(const torch::Tensor& rows, std::int64_t batch, const Space& space, Rows what) {
-  const auto* const name = what == Rows::kWorlds ? "worlds" : "outputs";
+enum class RowsOf { kWorlds, kOutputs };
+void check_rows(const torch::Tensor& rows, std::int64_t batch, const Space& space, RowsOf what) {
+  const auto* const name = what == RowsOf::kWorlds ? "worlds" : "outputs";
   const auto variables = space.variables();
   if (rows.scalar_type() != torch::kInt64 || rows.dim() != 2 || rows.size(0) != batch || rows.size(1) != variables) {
     throw UsageError(fmt::format("{}: int64 [{}, {}] is expected, not {} [{}]", name, batch, variables,
@@ -57,7 +58,7 @@ void check_rows(const torch::Tensor& rows, std::int64_t batch, const Space& spac
   }
   const auto past = rows >= torch::tensor(space.domains(), torch::kInt64);
   auto below = rows < std::min(kNone, kUnset);
-  if (what == Rows::kWorlds) below = below.logical_or(rows == kNone);
+  if (what == RowsOf::kWorlds) below = below.logical_or(rows == kNone);
   const auto wrong = past.logical_or(below).nonzero();
   if (wrong.size(0) == 0) return;
   const auto row = wrong[0][0].item<std::int64_t>(), variable = wrong[0][1].item<std::int64_t>();
@@ -108,7 +109,7 @@ Predictions Predictor::predict(const torch::Tensor& beliefs, std::int64_t top) c
     return result;
   }
   result.worlds = most_likely_worlds(beliefs);
-  result.symbolic = problem().apply(result.worlds);
+  result.symbolic = apply(problem(), result.worlds);
   if (chooses()) {
     const auto beam = beam_search(prediction, beliefs, std::max(top, options().beam), pruning());
     result.outputs = beam.values.slice(1, 0, top).contiguous();
@@ -156,7 +157,7 @@ Explanation Predictor::explain(const torch::Tensor& belief, const ExplainRequest
   explanation.by = request.by.value_or(explains_by());
   explanation.beliefs = belief[0];
   explanation.read = values_of(most_likely_worlds(belief)[0]);
-  explanation.read_output = values_of(problem().apply(most_likely_worlds(belief))[0]);
+  explanation.read_output = values_of(apply(problem(), most_likely_worlds(belief))[0]);
   auto& prediction = *parts_.model.prediction;
   const auto* const asked = problem().facts().find<AskedOutput>();
   explanation.output = request.output;
@@ -196,7 +197,7 @@ ExplainedWorld Predictor::explained_world(std::vector<std::int64_t> world, doubl
   ExplainedWorld explained{.world = std::move(world), .probability = probability, .changed = {}};
   const auto row = tensor_of(explained.world).unsqueeze(0);
   explained.belief = world_log_prob(belief, row).exp().item<double>();
-  explained.satisfied = values_of(problem().apply(row)[0]) == explanation.output;
+  explained.satisfied = values_of(apply(problem(), row)[0]) == explanation.output;
   for (std::size_t variable = 0; variable < explained.world.size(); ++variable) {
     if (explained.world[variable] != explanation.read[variable]) {
       explained.changed.push_back(static_cast<std::int64_t>(variable));
@@ -258,7 +259,7 @@ std::vector<JointExplanation> Predictor::explain_jointly(const torch::Tensor& be
     const auto log_prob = beam.log_prob[0][place].item<double>();
     if (std::isinf(log_prob)) break;
     JointExplanation pair{values_of(beam.outputs[0][place]), values_of(beam.worlds[0][place]), std::exp(log_prob)};
-    pair.satisfied = values_of(problem().apply(tensor_of(pair.world).unsqueeze(0))[0]) == pair.output;
+    pair.satisfied = values_of(apply(problem(), tensor_of(pair.world).unsqueeze(0))[0]) == pair.output;
     pairs.push_back(std::move(pair));
   }
   return pairs;
@@ -268,7 +269,7 @@ MostProbable Predictor::find_most_probable_worlds(const torch::Tensor& beliefs, 
                                                   std::int64_t beam) const {
   const torch::NoGradGuard no_gradients;
   check_beliefs(beliefs, problem().worlds());
-  check_rows(outputs, beliefs.size(0), problem().outputs(), Rows::kOutputs);
+  check_rows(outputs, beliefs.size(0), problem().outputs(), RowsOf::kOutputs);
   if (parts_.model.exact) return parts_.model.exact->most_probable(beliefs, outputs);
   const auto batch = beliefs.size(0), variables = beliefs.size(1);
   MostProbable result{torch::full({batch, variables}, kUnset, torch::kInt64),
@@ -285,7 +286,7 @@ MostProbable Predictor::find_most_probable_worlds(const torch::Tensor& beliefs, 
     const auto flat = found.values.reshape({rows * proposed, -1});
     const auto filled = (flat >= 0).all(1);
     const auto proposals = flat.clamp_min(0);
-    const auto fits = (problem().apply(proposals) == outputs.index_select(0, each)).all(1);
+    const auto fits = (apply(problem(), proposals) == outputs.index_select(0, each)).all(1);
     const auto log_probs = world_log_prob(beliefs.index_select(0, each).to(torch::kFloat64), proposals)
                                .masked_fill(fits.logical_and(filled).logical_not(), -INFINITY)
                                .view({rows, proposed});
@@ -321,7 +322,7 @@ std::vector<RecordedStep> Predictor::record(const torch::Tensor& belief, Values 
 
 torch::Tensor Predictor::marginals(const torch::Tensor& beliefs, const torch::Tensor& outputs) const {
   check_beliefs(beliefs, problem().worlds());
-  check_rows(outputs, beliefs.size(0), problem().outputs(), Rows::kOutputs);
+  check_rows(outputs, beliefs.size(0), problem().outputs(), RowsOf::kOutputs);
   if (parts_.model.exact) return parts_.model.exact->marginals(beliefs, outputs);
   if (beliefs.size(0) == 0) return torch::empty_like(beliefs, torch::kFloat64);
   auto& prediction = *parts_.model.prediction;
@@ -347,7 +348,7 @@ torch::Tensor Predictor::sample(const torch::Tensor& beliefs, const torch::Tenso
                                 const at::Generator& generator) const {
   const torch::NoGradGuard no_gradients;
   check_beliefs(beliefs, problem().worlds());
-  check_rows(outputs, beliefs.size(0), problem().outputs(), Rows::kOutputs);
+  check_rows(outputs, beliefs.size(0), problem().outputs(), RowsOf::kOutputs);
   const auto batch = beliefs.size(0);
   const auto repeated = [&](const torch::Tensor& rows) { return rows.repeat_interleave(count, 0); };
   const auto many = repeated(beliefs), wanted = repeated(outputs);
@@ -380,8 +381,8 @@ Conditioned Predictor::condition(const torch::Tensor& beliefs, const Evidence& e
   const torch::NoGradGuard no_gradients;
   check_beliefs(beliefs, problem().worlds());
   const bool knows_worlds = evidence.worlds.defined(), knows_output = evidence.outputs.defined();
-  if (knows_worlds) check_rows(evidence.worlds, beliefs.size(0), problem().worlds(), Rows::kWorlds);
-  if (knows_output) check_rows(evidence.outputs, beliefs.size(0), problem().outputs(), Rows::kOutputs);
+  if (knows_worlds) check_rows(evidence.worlds, beliefs.size(0), problem().worlds(), RowsOf::kWorlds);
+  if (knows_output) check_rows(evidence.outputs, beliefs.size(0), problem().outputs(), RowsOf::kOutputs);
   const auto believed = knows_worlds ? clamped(beliefs, evidence.worlds) : beliefs;
   Conditioned result;
   result.log_prob =

@@ -18,7 +18,6 @@
 #include <string_view>
 #include <vector>
 
-#include "anesi/core/examples.h"
 #include "anesi/core/problem.h"
 #include "anesi/models/inference_model.h"
 #include "anesi/models/prune.h"
@@ -29,6 +28,7 @@
 #include "anesi/predict/evaluation.h"
 #include "anesi/predict/explanation.h"
 #include "anesi/search/consistent_worlds.h"
+#include "anesi/tensors/examples.h"
 
 namespace anesi {
 

@@ -5,10 +5,11 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/predict/predictor.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/call_sequences.h"
 #include "anesi/testing/lookup.h"
 #include "anesi/testing/random.h"
@@ -46,7 +47,7 @@ class Asking {
     for (const auto& output : every_output()) most = std::max(most, truth.of_output(output));
     if (auto wrong = unlike("of the likeliest", found.probability[0][0].item<double>(), most); !wrong.empty())
       return wrong;
-    return torch::equal(problem_->apply(found.worlds), found.symbolic) ? "" : "symbolic is not c of the world";
+    return torch::equal(apply(*problem_, found.worlds), found.symbolic) ? "" : "symbolic is not c of the world";
   }
 
   std::string marginals(Random& random) const {
@@ -76,7 +77,7 @@ class Asking {
     const auto belief = drawn_belief(random);
     const auto output = drawn_output(random);
     const auto world = predictor_.most_probable_worlds(belief, output);
-    if (!torch::equal(problem_->apply(world), output)) return "a world that gives another output";
+    if (!torch::equal(apply(*problem_, world), output)) return "a world that gives another output";
     const auto truth = toys::Truth(*problem_, belief[0]).giving(output[0]);
     return unlike("of the world", truth.where(world[0]).total() / truth.total(), truth.ranked_prob()[0].item<double>());
   }
@@ -85,7 +86,7 @@ class Asking {
     const auto belief = drawn_belief(random);
     const auto output = drawn_output(random);
     const auto worlds = predictor_.sample(belief, output, 5, seeded(random()))[0];
-    return torch::equal(problem_->apply(worlds), output.expand({5, -1})) ? "" : "a world that gives another output";
+    return torch::equal(apply(*problem_, worlds), output.expand({5, -1})) ? "" : "a world that gives another output";
   }
 
   std::string condition(Random& random) const {
@@ -104,7 +105,7 @@ class Asking {
   std::string possible(Random& random) const {
     Row output;
     for (const auto domain : problem_->outputs().domains()) output.push_back(toys::drawn_below(domain, random));
-    const auto given_by_some = (problem_->apply(points_of(problem_->worlds())) == tensor_of(output)).all(1).any();
+    const auto given_by_some = (apply(*problem_, points_of(problem_->worlds())) == tensor_of(output)).all(1).any();
     const auto found = predictor_.possible(output);
     return found == given_by_some.item<bool>() ? "" : fmt::format("{}, which is not so", found);
   }
@@ -141,9 +142,9 @@ class Asking {
   // One that some world gives, [1, outputs].
   torch::Tensor drawn_output(Random& random) const {
     const auto all = points_of(problem_->worlds());
-    return problem_->apply(all[toys::drawn_below(all.size(0), random)].unsqueeze(0));
+    return apply(*problem_, all[toys::drawn_below(all.size(0), random)].unsqueeze(0));
   }
-  std::vector<torch::Tensor> every_output() const { return problem_->apply(points_of(problem_->worlds())).unbind(0); }
+  std::vector<torch::Tensor> every_output() const { return apply(*problem_, points_of(problem_->worlds())).unbind(0); }
   static std::string unlike(const char* what, double found, double expected) {
     return std::abs(found - expected) < 1e-5 ? "" : fmt::format("probability {}: {}, not {}", what, found, expected);
   }

@@ -8,11 +8,9 @@
 #include <thread>
 
 #include "anesi/core/asked_output.h"
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/known_variables.h"
 #include "anesi/core/pruner.h"
-#include "anesi/core/rows.h"
 #include "anesi/core/score.h"
 #include "anesi/exact/automaton_inference.h"
 #include "anesi/exact/enumerate.h"
@@ -20,6 +18,9 @@
 #include "anesi/models/architecture.h"
 #include "anesi/perception/ensemble.h"
 #include "anesi/predict/renaming.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
 #include "anesi/testing/lookup.h"
 #include "anesi/testing/message_of.h"
 #include "anesi/testing/random.h"
@@ -70,7 +71,7 @@ class PredictorOfSums : public testing::Test {
   const std::shared_ptr<Perception> perception_ =
       std::make_shared<toys::Lookup>(torch::tensor({{3.0, 0.5, 0.0}, {0.2, 2.0, 0.5}, {0.0, 1.4, 1.0}}));
   const torch::Tensor beliefs_ = toys::random_beliefs(4, addition_->worlds(), 1, seeded(seed_));
-  const torch::Tensor outputs_ = addition_->apply(sample_worlds(beliefs_, seeded(seed_ + 1)));
+  const torch::Tensor outputs_ = apply(*addition_, sample_worlds(beliefs_, seeded(seed_ + 1)));
 };
 
 TEST_F(PredictorOfSums, ReadsWhatPerceptionBelieves) {
@@ -84,7 +85,7 @@ TEST_F(PredictorOfSums, PredictsTheMostLikelyOutputsWithTheirProbabilities) {
   const auto predictions = exact().predict(beliefs_, /*top=*/5);  // 0 to 4; 5 is no sum
   ASSERT_EQ(predictions.outputs.sizes(), (torch::IntArrayRef{4, 5, 2}));
   EXPECT_TRUE(torch::equal(predictions.worlds, beliefs_.argmax(2)));
-  EXPECT_TRUE(torch::equal(predictions.symbolic, addition_->apply(beliefs_.argmax(2))));
+  EXPECT_TRUE(torch::equal(predictions.symbolic, apply(*addition_, beliefs_.argmax(2))));
   EXPECT_FALSE(predictions.asked.defined() || predictions.holds.defined());
   for (std::int64_t row = 0; row < 4; ++row) {
     double total = 0;
@@ -309,7 +310,7 @@ TEST_F(PredictorOfSums, SamplesFollowTheWorldsThatGiveTheOutput) {
   }
   // Rows keep their own beliefs and outputs.
   const auto many = exact().sample(beliefs_, outputs_, 50, seeded(6));
-  EXPECT_TRUE(torch::equal(addition_->apply(many.view({200, 2})), outputs_.repeat_interleave(50, 0)));
+  EXPECT_TRUE(torch::equal(apply(*addition_, many.view({200, 2})), outputs_.repeat_interleave(50, 0)));
   EXPECT_THROW(discreet().sample(belief, torch::tensor({{1, 2}}), 1, seeded(5)), Error);
 }
 
@@ -321,7 +322,7 @@ TEST_F(PredictorOfSums, ConditionsOnVariablesAndOutputs) {
   known[2][1] = 2;                   // and nothing of the last
   const auto output_of_them = [&] {  // that some world agrees with
     auto worlds = sample_worlds(beliefs_, seeded(seed_ + 2));
-    return addition_->apply(torch::where(known == kUnset, worlds, known));
+    return apply(*addition_, torch::where(known == kUnset, worlds, known));
   }();
   for (const auto& asked : {exact(), discreet()}) {
     const auto by_variables = asked.condition(beliefs_, {.worlds = known}, /*top=*/5);
@@ -354,7 +355,7 @@ TEST_F(PredictorOfSums, ConditionsOnVariablesAndOutputs) {
 // All nine worlds as examples, each counted here by hand.
 TEST_F(PredictorOfSums, EvaluationCountsWhatItSaysItCounts) {
   const auto worlds = points_of(addition_->worlds());
-  const auto labels = addition_->apply(worlds);
+  const auto labels = apply(*addition_, worlds);
   const auto examples = tensor_examples(worlds.to(torch::kFloat32), labels, worlds);
   const auto beliefs = exact().beliefs(worlds.to(torch::kFloat32));
   const auto read = beliefs.argmax(2);
@@ -364,7 +365,7 @@ TEST_F(PredictorOfSums, EvaluationCountsWhatItSaysItCounts) {
   auto right = torch::empty({9}, torch::kBool);
   for (std::int64_t row = 0; row < 9; ++row) {
     const Truth all(*addition_, beliefs[row]);
-    symbolic += torch::equal(addition_->apply(read.slice(0, row, row + 1))[0], labels[row]) ? 1 : 0;
+    symbolic += torch::equal(apply(*addition_, read.slice(0, row, row + 1))[0], labels[row]) ? 1 : 0;
     nll -= std::log(all.of_output(labels[row]));
     double best = 0;
     for (const auto& output : outputs.unbind(0)) {
@@ -414,19 +415,24 @@ TEST_F(PredictorOfSums, WhereLabelsTellWorldsAloneOnlyThoseAreScored) {
 
 // An output that does as well as c's own in the true world counts as right.
 TEST_F(PredictorOfSums, OutputsThatAreAsGoodCountAsRight) {
-  const auto units = [](const torch::Tensor& outputs) { return outputs.select(1, 0) * 3 + outputs.select(1, 1); };
   // One unit more or less does no harm.
-  const auto tolerant =
-      with(addition_,
-           Score{.regret = [units](const torch::Tensor& worlds, const torch::Tensor& outputs) {
-             return ((units(outputs) - worlds.sum(1)).abs() - 1).clamp_min(0).to(torch::kFloat32);
-           }});
+  const auto tolerant = with(addition_, Score{.regret = [](PointRows worlds, PointRows outputs) {
+                               std::vector<float> regrets;
+                               for (std::int64_t row = 0; row < worlds.size(); ++row) {
+                                 const auto world = worlds[row], output = outputs[row];
+                                 const auto off = output[0] * 3 + output[1] -
+                                                  std::accumulate(world.begin(), world.end(), std::int64_t{0});
+                                 regrets.push_back(static_cast<float>(std::max<std::int64_t>(std::abs(off) - 1, 0)));
+                               }
+                               return regrets;
+                             }});
   const Predictor asked({.problem = tolerant, .perception = perception_, .model = exact_});
   const auto worlds = points_of(addition_->worlds());
-  const auto labels = addition_->apply(worlds);
+  const auto labels = apply(*addition_, worlds);
   const auto examples = tensor_examples(worlds.to(torch::kFloat32), labels, worlds);
-  const auto read = units(addition_->apply(exact().beliefs(worlds.to(torch::kFloat32)).argmax(2)));
-  const auto nearly = ((read - worlds.sum(1)).abs() <= 1).to(torch::kFloat64).mean().item<double>();
+  const auto read = apply(*addition_, exact().beliefs(worlds.to(torch::kFloat32)).argmax(2));
+  const auto units = read.select(1, 0) * 3 + read.select(1, 1);
+  const auto nearly = ((units - worlds.sum(1)).abs() <= 1).to(torch::kFloat64).mean().item<double>();
   EXPECT_DOUBLE_EQ(asked.evaluate(*examples).symbolic, nearly);
   EXPECT_GT(nearly, exact().evaluate(*examples).symbolic);
   EXPECT_GT(asked.evaluate(*examples).neural, exact().evaluate(*examples).neural);
@@ -445,7 +451,7 @@ TEST_F(PredictorOfSums, PruningIsByTheProblemsPrunerOrNotAtAll) {
     EXPECT_TRUE(world.satisfied);
   }
   const auto drawn = pruned.sample(beliefs, outputs_, 20, seeded(1)).view({80, 2});
-  EXPECT_TRUE(torch::equal(addition_->apply(drawn), outputs_.repeat_interleave(20, 0)));
+  EXPECT_TRUE(torch::equal(apply(*addition_, drawn), outputs_.repeat_interleave(20, 0)));
   EXPECT_THROW(Predictor({.problem = with_facts(addition_, {}), .perception = perception_, .model = q, .prunes = true}),
                UsageError);
 }
@@ -493,7 +499,7 @@ class PredictorOfPairs : public testing::Test {
     facts.with(AskedOutput{{1, 1, 1}}).with(ValuesAreNames{});
     problem_ = with_facts(pairs_, facts);
     worlds_ = points_of(problem_->worlds());
-    Observations labels(torch::ones({27, 3}, torch::kInt64), (pairs_->apply(worlds_) == 1).all(1));
+    Observations labels(torch::ones({27, 3}, torch::kInt64), (apply(*pairs_, worlds_) == 1).all(1));
     examples_ = tensor_examples(worlds_.to(torch::kFloat32), labels, worlds_);
   }
 
@@ -583,12 +589,12 @@ TEST(PredictorOfWalks, PlansBetweenTheEndsThatInputsTell) {
                          .model = make_model(*problem, "grid"),
                          .options = {.beam = 64}});
   const auto& known = *problem->facts().find<KnownVariables>();
-  auto ends = known.draw(8, seeded(5));
+  auto ends = draw_known(known, 8, seeded(5));
   ends[0] = torch::tensor({1, 1, 1, 1});  // already there
   const auto cells = toys::random_beliefs(8, Space::uniform(9, 3), 1, seeded(4)).to(torch::kFloat32);
-  const auto beliefs = known.complete_beliefs(cells, ends, problem->worlds());
+  const auto beliefs = complete_beliefs(known, cells, ends, problem->worlds());
   const auto predictions = asked.predict(beliefs, 1);
-  EXPECT_TRUE(torch::equal(predictions.symbolic, problem->apply(predictions.worlds)));
+  EXPECT_TRUE(torch::equal(predictions.symbolic, apply(*problem, predictions.worlds)));
   EXPECT_TRUE(torch::equal(predictions.worlds.slice(1, 9), ends));
   for (std::int64_t row = 0; row < 8; ++row) {
     const auto walk = problem->walk().in(row_of(predictions.worlds, row));
@@ -659,7 +665,7 @@ TEST_P(AskedByManyThreads, AnswersAsItAnswersOne) {
   const auto addition = std::make_shared<toys::Addition>(2, /*base=*/3);
   constexpr std::int64_t kRows = 12;
   const auto beliefs = toys::random_beliefs(kRows, addition->worlds(), 1, seeded(8)).to(torch::kFloat32);
-  const auto outputs = addition->apply(sample_worlds(beliefs, seeded(9)));
+  const auto outputs = apply(*addition, sample_worlds(beliefs, seeded(9)));
   std::vector<std::vector<torch::Tensor>> expected;
   {
     const toys::Threads one(1);

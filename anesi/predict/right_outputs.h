@@ -1,8 +1,9 @@
 // Which outputs count as right.
 #pragma once
 
-#include "anesi/core/examples.h"
 #include "anesi/core/score.h"
+#include "anesi/tensors/examples.h"
+#include "anesi/tensors/problem.h"
 
 namespace anesi {
 

@@ -17,10 +17,10 @@
 #include <string>
 #include <vector>
 
-#include "anesi/core/allocation_limit.h"
-#include "anesi/core/named_tensors.h"
 #include "anesi/predict/manifest.h"
 #include "anesi/predict/predictor.h"
+#include "anesi/tensors/allocation_limit.h"
+#include "anesi/tensors/named_tensors.h"
 
 namespace anesi {
 

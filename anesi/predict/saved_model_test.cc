@@ -7,14 +7,15 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
-#include "anesi/core/rows.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/io/files.h"
 #include "anesi/io/input_file.h"
 #include "anesi/models/architecture.h"
 #include "anesi/perception/ensemble.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
 #include "anesi/testing/lookup.h"
 #include "anesi/testing/message_of.h"
 #include "anesi/testing/random.h"
@@ -69,7 +70,7 @@ class SavedModels : public testing::Test {
     const auto first = one.predict(beliefs, 3), second = other.predict(beliefs, 3);
     EXPECT_TRUE(torch::equal(first.outputs, second.outputs));
     EXPECT_TRUE(torch::equal(first.probability, second.probability));
-    const auto outputs = problem_->apply(first.worlds);
+    const auto outputs = apply(*problem_, first.worlds);
     EXPECT_TRUE(torch::equal(one.marginals(beliefs, outputs), other.marginals(beliefs, outputs)));
     EXPECT_TRUE(torch::equal(one.sample(beliefs, outputs, 2, seeded(1)), other.sample(beliefs, outputs, 2, seeded(1))));
   }

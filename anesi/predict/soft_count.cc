@@ -1,7 +1,7 @@
 #include "anesi/predict/soft_count.h"
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/tensors/beliefs.h"
 
 namespace anesi {
 

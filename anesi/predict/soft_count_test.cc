@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "anesi/core/seeded.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/message_of.h"
 #include "anesi/testing/random_seed.h"
 #include "anesi/testing/soft_formulas.h"

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/priors/prior.h"
+#include "anesi/tensors/beliefs.h"
 
 namespace anesi {
 

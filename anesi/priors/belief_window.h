@@ -8,8 +8,8 @@
 
 #include <cstdint>
 
-#include "anesi/core/named_tensors.h"
 #include "anesi/core/space.h"
+#include "anesi/tensors/named_tensors.h"
 
 namespace anesi {
 

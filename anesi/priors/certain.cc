@@ -1,6 +1,6 @@
 #include "anesi/priors/certain.h"
 
-#include "anesi/core/beliefs.h"
+#include "anesi/tensors/beliefs.h"
 
 namespace anesi {
 

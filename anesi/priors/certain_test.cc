@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "anesi/core/beliefs.h"
-#include "anesi/core/seeded.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {

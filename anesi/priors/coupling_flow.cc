@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "anesi/core/seeded.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {

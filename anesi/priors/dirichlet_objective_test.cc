@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
 #include "anesi/priors/dirichlet_sampler.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {

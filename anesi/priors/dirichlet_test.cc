@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/priors/dirichlet.h"
+#include "anesi/tensors/beliefs.h"
 
 namespace anesi {
 

@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "anesi/core/beliefs.h"
-#include "anesi/core/seeded.h"
 #include "anesi/priors/dirichlet_objective.h"
 #include "anesi/priors/dirichlet_sampler.h"
 #include "anesi/priors/priors.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {

@@ -1,7 +1,7 @@
 #include "anesi/priors/observed.h"
 
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 

@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
 #include "anesi/priors/dirichlet_sampler.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <mutex>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/tensors/beliefs.h"
 
 namespace anesi {
 
@@ -33,12 +33,6 @@ torch::Tensor saved_tensor(const NamedTensors& state, const std::string& name, t
         toString(tensor.scalar_type()), fmt::join(tensor.sizes(), ", "), toString(type), fmt::join(shape, ", ")));
   }
   return tensor;
-}
-
-std::uint64_t draw_seed(at::Generator generator) {
-  auto* source = at::get_generator_or_default<at::CPUGeneratorImpl>(generator, at::detail::getDefaultCPUGenerator());
-  const std::lock_guard<std::mutex> lock(source->mutex_);
-  return source->random64();
 }
 
 }  // namespace anesi

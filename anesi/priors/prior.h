@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <string>
 
-#include "anesi/core/named_tensors.h"
+#include "anesi/tensors/named_tensors.h"
 
 namespace anesi {
 
@@ -53,8 +53,5 @@ class BeliefPrior {
 // The tensor of that name, type and shape (-1 stands for any size). Throws Error where there is none.
 torch::Tensor saved_tensor(const NamedTensors& state, const std::string& name, torch::ScalarType type,
                            torch::IntArrayRef shape);
-
-// The seed that one draw of the generator gives. Safe to call from several threads.
-std::uint64_t draw_seed(at::Generator generator);
 
 }  // namespace anesi

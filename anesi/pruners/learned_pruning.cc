@@ -2,7 +2,8 @@
 
 #include <cmath>
 
-#include "anesi/core/beliefs.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
 
 namespace anesi {
 namespace {
@@ -44,7 +45,7 @@ FalsePrunes false_prunes(SequenceModel& explanation, const Problem& problem, dou
   const torch::NoGradGuard no_gradients;
   const auto beliefs = uniform_beliefs(worlds, problem.worlds());
   const auto drawn = sample_worlds(beliefs, generator);
-  const auto judge = explanation.begin({beliefs, problem.apply(drawn)});
+  const auto judge = explanation.begin({beliefs, apply(problem, drawn)});
   auto lost = torch::zeros({worlds}, torch::kBool);
   double choices = 0;
   for (const auto variable : explanation.order()) {

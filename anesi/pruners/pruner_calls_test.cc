@@ -4,11 +4,12 @@
 
 #include <memory>
 
-#include "anesi/core/build.h"
 #include "anesi/core/index.h"
-#include "anesi/core/rows.h"
 #include "anesi/pruners/remembering_pruner.h"
 #include "anesi/pruners/sat_pruner.h"
+#include "anesi/tensors/build.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
 #include "anesi/testing/call_sequences.h"
 #include "anesi/testing/random_machine.h"
 
@@ -21,7 +22,7 @@ struct Deciding {
       : problem(seed),
         pruner(make(problem)),
         worlds(points_of(problem.worlds())),
-        outputs(problem.apply(worlds)),
+        outputs(apply(problem, worlds)),
         world(as_size(problem.worlds().variables()), kUnset),
         output(as_size(problem.outputs().variables()), kUnset) {}
 
@@ -119,7 +120,7 @@ TEST(ProblemCalls, OfLambdas) {
     const auto machine = std::make_shared<toys::RandomMachine>(seed);
     const auto problem =
         make_problem(machine->worlds(), machine->outputs(), [machine](Values world, MutableValues output) {
-          const auto found = values_of(machine->apply(tensor_of(world).unsqueeze(0)));
+          const auto found = values_of(apply(*machine, tensor_of(world).unsqueeze(0)));
           std::ranges::copy(found, output.begin());
         });
     return {{"apply",
@@ -128,12 +129,12 @@ TEST(ProblemCalls, OfLambdas) {
                std::vector<std::int64_t> rows(as_size(toys::drawn_below(200, random)));
                for (auto& row : rows) row = toys::drawn_below(all.size(0), random);
                const auto worlds = all.index_select(0, torch::tensor(rows, torch::kInt64));
-               return torch::equal(problem->apply(worlds), machine->apply(worlds)) ? "" : "other outputs";
+               return torch::equal(apply(*problem, worlds), apply(*machine, worlds)) ? "" : "other outputs";
              }},
             {"apply to one", [=](std::mt19937_64& random) -> std::string {
                const auto all = points_of(machine->worlds());
                const auto world = all[toys::drawn_below(all.size(0), random)].unsqueeze(0);
-               return apply_to(*problem, row_of(world, 0)) == values_of(machine->apply(world)) ? "" : "another output";
+               return apply_to(*problem, row_of(world, 0)) == values_of(apply(*machine, world)) ? "" : "another output";
              }}};
   };
   toys::check_call_sequences(make, 30, 20);

@@ -5,10 +5,7 @@
 #include <random>
 #include <set>
 
-#include "anesi/core/beliefs.h"
-#include "anesi/core/build.h"
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/automaton_inference.h"
 #include "anesi/models/grid.h"
 #include "anesi/models/sample.h"
@@ -17,6 +14,10 @@
 #include "anesi/pruners/learned_pruning.h"
 #include "anesi/pruners/local_pruner.h"
 #include "anesi/pruners/sat_pruner.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/build.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/random.h"
 #include "anesi/testing/toy_problems.h"
 
@@ -115,7 +116,7 @@ TEST(AutomatonPruner, KeepsItsGuaranteeWhereTheModelGivesNothing) {
   const auto beliefs = certain_beliefs(torch::tensor({{3, 4}}, torch::kInt64), addition.worlds());
   const auto output = torch::tensor({{0, 9}}, torch::kInt64);
   const auto drawn = sample(*make_explanation(q, addition.worlds()), {beliefs, output}, seeded(1), &pruning);
-  EXPECT_TRUE(torch::equal(addition.apply(drawn.values), output)) << drawn.values;
+  EXPECT_TRUE(torch::equal(apply(addition, drawn.values), output)) << drawn.values;
 }
 
 INSTANTIATE_TEST_SUITE_P(Digits, AdditionPruner, testing::Values(1, 2, 3));
@@ -224,9 +225,9 @@ TEST(LearnedPruning, LeavesOutWhatAnExactModelGivesNoProbability) {
   EXPECT_GT(false_prunes(*q.explanation, addition, 0.11, 500, generator).by_world, 0.1);
   const LearnedPruning pruning(addition.worlds(), 1e-3);
   const auto beliefs = uniform_beliefs(64, addition.worlds());
-  const auto outputs = addition.apply(sample_worlds(beliefs, generator));
+  const auto outputs = apply(addition, sample_worlds(beliefs, generator));
   const auto worlds = sample(*q.explanation, {beliefs, outputs}, generator, &pruning).values;
-  EXPECT_TRUE(torch::equal(addition.apply(worlds), outputs));
+  EXPECT_TRUE(torch::equal(apply(addition, worlds), outputs));
 }
 
 // Where points may end early they still do.
@@ -278,9 +279,9 @@ TEST(AutomatonPruner, EverySampleOfAThousandDigitsAddsUp) {
   } even(addition.worlds());
   const auto generator = seeded(9);
   const auto beliefs = uniform_beliefs(3, addition.worlds());
-  const auto outputs = addition.apply(sample_worlds(beliefs, generator));
+  const auto outputs = apply(addition, sample_worlds(beliefs, generator));
   const auto worlds = sample(even, {beliefs, outputs}, generator, &pruning).values;
-  EXPECT_TRUE(torch::equal(addition.apply(worlds), outputs));
+  EXPECT_TRUE(torch::equal(apply(addition, worlds), outputs));
 }
 
 }  // namespace

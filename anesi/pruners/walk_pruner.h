@@ -8,8 +8,8 @@
 
 #include <memory>
 
+#include "anesi/core/grid_walk.h"
 #include "anesi/core/pruner.h"
-#include "anesi/models/grid_walk.h"
 
 namespace anesi {
 

@@ -7,21 +7,21 @@
 #include <functional>
 #include <utility>
 
-#include "anesi/core/build.h"
 #include "anesi/core/error.h"
-#include "anesi/core/rows.h"
+#include "anesi/core/output_tables.h"
 #include "anesi/discover/drawing.h"
 #include "anesi/exact/found_facts.h"
 #include "anesi/io/own_words.h"
 #include "anesi/io/safetensors.h"
 #include "anesi/io/without_folders.h"
-#include "anesi/models/output_tables.h"
 #include "anesi/predict/renaming.h"
 #include "anesi/run/load_run.h"
 #include "anesi/run/machine.h"
 #include "anesi/run/run.h"
 #include "anesi/run/run_record.h"
 #include "anesi/run/summary.h"
+#include "anesi/tensors/build.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {

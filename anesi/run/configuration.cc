@@ -6,12 +6,12 @@
 #include <cstdlib>
 
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/exact/circuit_inference.h"
 #include "anesi/exact/cnf.h"
 #include "anesi/exact/enumerate.h"
 #include "anesi/options/parse_toml.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <thread>
 
-#include "anesi/core/build.h"
+#include "anesi/tensors/build.h"
 
 namespace anesi {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/pruner.h"
-#include "anesi/core/rows.h"
 #include "anesi/exact/found_facts.h"
 #include "anesi/models/module_tensors.h"
+#include "anesi/tensors/rows.h"
 #include "anesi/train/choose_q.h"
 #include "anesi/train/train.h"
 

@@ -9,14 +9,14 @@
 #include <cmath>
 #include <limits>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/pruner.h"
-#include "anesi/core/rows.h"
 #include "anesi/core/thread_pool.h"
 #include "anesi/exact/automaton_inference.h"
 #include "anesi/search/propagation.h"
 #include "anesi/search/pruner_propagation.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {

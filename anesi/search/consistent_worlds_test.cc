@@ -7,15 +7,16 @@
 #include <random>
 #include <set>
 
-#include "anesi/core/beliefs.h"
-#include "anesi/core/build.h"
 #include "anesi/core/error.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/enumerate.h"
 #include "anesi/pruners/local_pruner.h"
 #include "anesi/pruners/sat_pruner.h"
 #include "anesi/search/pair_propagation.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/build.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/toy_problems.h"
 
 namespace anesi {
@@ -36,7 +37,7 @@ torch::Tensor random_beliefs(std::int64_t batch, const Space& space, double scal
 }
 
 torch::Tensor random_outputs(std::int64_t batch, const Problem& problem, std::uint64_t seed) {
-  return problem.apply(sample_worlds(uniform_beliefs(batch, problem.worlds()), seeded(seed)));
+  return apply(problem, sample_worlds(uniform_beliefs(batch, problem.worlds()), seeded(seed)));
 }
 
 // Leaves each value open with this probability.
@@ -49,7 +50,7 @@ void expect_worlds_give(const Problem& problem, const ConsistentWorlds& found, c
   const auto rows = found.gap.isfinite().nonzero().squeeze(1);
   const auto worlds = found.worlds.index_select(0, rows), wanted = outputs.index_select(0, rows);
   EXPECT_TRUE((found.worlds == kUnset).all(1).equal(found.gap.isinf()));
-  EXPECT_TRUE((problem.apply(worlds) == wanted).logical_or(wanted == kUnset).all().item<bool>());
+  EXPECT_TRUE((apply(problem, worlds) == wanted).logical_or(wanted == kUnset).all().item<bool>());
   const auto cost = std::get<0>(beliefs.max(2)).log().sum(1).index_select(0, rows) -
                     world_log_prob(beliefs.index_select(0, rows), worlds);
   EXPECT_TRUE(torch::allclose(cost.to(torch::kFloat64), found.gap.index_select(0, rows), 0, 1e-6));
@@ -264,14 +265,14 @@ TEST(ConsistentPairs, EqualBruteForceOnOutputsOfRandomGrids) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto truth = sample_worlds(uniform_beliefs(20, sudoku.worlds()), seeded(seed));
-    const auto outputs = leave_open(sudoku.apply(truth), 0.5, seed);
+    const auto outputs = leave_open(apply(sudoku, truth), 0.5, seed);
     auto beliefs = random_beliefs(20, sudoku.worlds(), 2, seed);
     beliefs.slice(1, 0, 12).copy_(certain_beliefs(truth, sudoku.worlds()).slice(1, 0, 12));
     auto best = torch::full({20}, -kNever, torch::kFloat64);
     Space::uniform(4, 4).for_each_point([&](Values last_row) {
       auto worlds = truth.clone();
       worlds.slice(1, 12).copy_(torch::tensor(Row(last_row.begin(), last_row.end())));
-      const auto agrees = (sudoku.apply(worlds) == outputs).logical_or(outputs == kUnset).all(1);
+      const auto agrees = (apply(sudoku, worlds) == outputs).logical_or(outputs == kUnset).all(1);
       best = torch::maximum(best, world_log_prob(beliefs, worlds).masked_fill(agrees.logical_not(), -kNever));
     });
     const auto found = most_probable_worlds(sudoku, beliefs, outputs, kNoLimits);
@@ -414,7 +415,7 @@ TEST(ConsistentWorlds, AreTheMostLikelyOnesWhereTheyGiveTheOutput) {
   const auto sudoku = square(9, 3);
   const auto beliefs = random_beliefs(4, sudoku.worlds(), 1, 1);
   const auto likely = most_likely_worlds(beliefs);
-  for (const auto& outputs : {sudoku.apply(likely), torch::full({4, 810}, kUnset, torch::kInt64)}) {
+  for (const auto& outputs : {apply(sudoku, likely), torch::full({4, 810}, kUnset, torch::kInt64)}) {
     const auto found = most_probable_worlds(sudoku, beliefs, outputs);
     EXPECT_TRUE(torch::equal(found.worlds, likely));
     EXPECT_TRUE((found.gap == 0).all().item<bool>() && found.proven.all().item<bool>());

@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "anesi/models/variable_pairs.h"
+#include "anesi/core/variable_pairs.h"
 #include "anesi/search/domains.h"
 #include "anesi/search/propagation.h"
 

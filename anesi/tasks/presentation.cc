@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "anesi/core/error.h"
-#include "anesi/core/rows.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "anesi/core/observations.h"
 #include "anesi/core/space.h"
+#include "anesi/tensors/observations.h"
 
 namespace anesi {
 

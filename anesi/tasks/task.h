@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
-#include "anesi/core/examples.h"
 #include "anesi/core/problem.h"
 #include "anesi/data/digits.h"
 #include "anesi/options/registry.h"
 #include "anesi/perception/perception.h"
 #include "anesi/tasks/presentation.h"
+#include "anesi/tensors/examples.h"
 #include "anesi/train/pieces.h"
 
 namespace anesi {

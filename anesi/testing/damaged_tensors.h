@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "anesi/core/named_tensors.h"
+#include "anesi/tensors/named_tensors.h"
 
 namespace anesi::toys {
 

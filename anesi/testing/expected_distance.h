@@ -1,9 +1,10 @@
 // What estimators of gradients are compared with.
 #pragma once
 
-#include "anesi/core/beliefs.h"
-#include "anesi/core/rows.h"
 #include "anesi/core/score.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi::toys {
 
@@ -11,7 +12,7 @@ namespace anesi::toys {
 inline torch::Tensor expected_distance(const Problem& problem, const torch::Tensor& beliefs,
                                        const torch::Tensor& wanted) {
   const auto worlds = points_of(problem.worlds());
-  const auto outputs = problem.apply(worlds);
+  const auto outputs = apply(problem, worlds);
   std::vector<torch::Tensor> each;
   for (std::int64_t row = 0; row < beliefs.size(0); ++row) {
     const auto distances = distance(problem, worlds, outputs, wanted.slice(0, row, row + 1).expand_as(outputs));

@@ -3,8 +3,8 @@
 
 #include <torch/torch.h>
 
-#include "anesi/core/beliefs.h"
-#include "anesi/core/seeded.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/random_seed.h"
 
 namespace anesi::toys {

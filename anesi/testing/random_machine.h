@@ -9,6 +9,7 @@
 #include "anesi/exact/automaton.h"
 #include "anesi/exact/cnf.h"
 #include "anesi/pruners/automaton_pruner.h"
+#include "anesi/tensors/problem.h"
 
 namespace anesi::toys {
 
@@ -19,7 +20,9 @@ class RandomMachine final : public Problem {
 
   const Space& worlds() const override { return worlds_; }
   const Space& outputs() const override { return outputs_; }
-  torch::Tensor apply(const torch::Tensor& worlds) const override { return automaton_->run(worlds); }
+  void apply(PointRows worlds, MutablePointRows outputs) const override {
+    std::ranges::copy(automaton_->run(worlds).values(), outputs.data());
+  }
 
  private:
   explicit RandomMachine(std::mt19937_64 random)
@@ -60,15 +63,14 @@ class RandomMachine final : public Problem {
   static Cnf table_as_formula(const Automaton& automaton, const Space& worlds, const Space& outputs) {
     Cnf cnf(worlds, outputs);
     worlds.for_each_point([&](Values world) {
-      const auto row = torch::tensor(std::vector<std::int64_t>(world.begin(), world.end())).unsqueeze(0);
-      const auto output = automaton.run(row);
+      const auto output = automaton.run({world.data(), 1, std::ssize(world)});
       std::vector<int> unless;
       for (std::size_t variable = 0; variable < world.size(); ++variable) {
         unless.push_back(-cnf.world(static_cast<std::int64_t>(variable), world[variable]));
       }
       for (std::int64_t variable = 0; variable < outputs.variables(); ++variable) {
         auto clause = unless;
-        clause.push_back(cnf.output(variable, output[0][variable].item<std::int64_t>()));
+        clause.push_back(cnf.output(variable, output[0][static_cast<std::size_t>(variable)]));
         cnf.add(std::move(clause));
       }
     });

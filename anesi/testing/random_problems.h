@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "anesi/core/index.h"
+#include "anesi/core/output_tables.h"
 #include "anesi/core/problem.h"
 #include "anesi/exact/cnf.h"
-#include "anesi/models/output_tables.h"
 #include "anesi/testing/oracle.h"
 #include "anesi/testing/random_machine.h"
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "anesi/core/named_tensors.h"
 #include "anesi/data/grouped_digits.h"
 #include "anesi/data/procedural_digits.h"
 #include "anesi/run/training.h"
+#include "anesi/tensors/named_tensors.h"
 #include "anesi/testing/stop_after.h"
 
 namespace anesi::toys {

@@ -4,10 +4,10 @@
 #include <memory>
 #include <random>
 
-#include "anesi/core/beliefs.h"
-#include "anesi/core/rows.h"
 #include "anesi/exact/random_formula.h"
 #include "anesi/formula/markov_logic.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi::toys {
 

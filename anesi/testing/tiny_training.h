@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "anesi/core/named_tensors.h"
-#include "anesi/core/seeded.h"
 #include "anesi/losses/rloo.h"
 #include "anesi/models/architecture.h"
 #include "anesi/priors/priors.h"
+#include "anesi/tensors/named_tensors.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/stop_after.h"
 #include "anesi/testing/toy_problems.h"
 #include "anesi/train/train.h"

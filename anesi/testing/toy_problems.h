@@ -6,17 +6,17 @@
 #include <memory>
 #include <vector>
 
+#include "anesi/core/grid_walk.h"
 #include "anesi/core/known_variables.h"
 #include "anesi/core/problem.h"
-#include "anesi/core/rows.h"
+#include "anesi/core/reading_order.h"
+#include "anesi/core/trace.h"
+#include "anesi/core/variable_pairs.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/exact/cnf.h"
-#include "anesi/models/grid_walk.h"
-#include "anesi/models/reading_order.h"
-#include "anesi/models/trace.h"
-#include "anesi/models/variable_pairs.h"
 #include "anesi/pruners/automaton_pruner.h"
 #include "anesi/search/pair_propagation.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi::toys {
 
@@ -126,17 +126,18 @@ class CheapestWalk final : public PointwiseProblem {
         worlds_(worlds_of(walk_, values)),
         outputs_(Space::uniform(side * side - 1, kDirections)) {
     const auto walk = walk_;
-    facts_.with(walk).with(Trace{[walk](const torch::Tensor& worlds) {
-      auto all = torch::empty({worlds.size(0), walk.cells()}, torch::kInt64);
-      for (std::int64_t row = 0; row < worlds.size(0); ++row) {
-        const auto world = values_of(worlds[row]);
-        all[row] = tensor_of(directions(walk.in(world), world));
+    facts_.with(walk).with(Trace{[walk](PointRows worlds) {
+      Points all(worlds.size(), walk.cells());
+      for (std::int64_t row = 0; row < worlds.size(); ++row) {
+        std::ranges::copy(directions(walk.in(worlds[row]), worlds[row]), all[row].begin());
       }
       return all;
     }});
     if (!any_ends) return;
-    KnownVariables ends{.variables = {}, .draw = [side](std::int64_t count, const at::Generator& generator) {
-                          return torch::randint(side, {count, kEndVariables}, generator, torch::kInt64);
+    KnownVariables ends{.variables = {}, .draw = [side](Random& random, MutableValues values) {
+                          for (auto& value : values) {
+                            value = static_cast<std::int64_t>(random.below(static_cast<std::size_t>(side)));
+                          }
                         }};
     for (std::int64_t end = 0; end < kEndVariables; ++end) ends.variables.push_back(walk.cells() + end);
     facts_.with(ends);

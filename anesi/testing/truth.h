@@ -4,7 +4,8 @@
 #include <torch/torch.h>
 
 #include "anesi/core/problem.h"
-#include "anesi/core/rows.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi::toys {
 
@@ -13,7 +14,7 @@ class Truth {
  public:
   Truth(const Problem& problem, const torch::Tensor& belief)
       : worlds_(points_of(problem.worlds())),
-        outputs_(problem.apply(worlds_)),
+        outputs_(apply(problem, worlds_)),
         prob_(belief.to(torch::kFloat64)
                   .expand({worlds_.size(0), -1, -1})
                   .gather(2, worlds_.unsqueeze(2))

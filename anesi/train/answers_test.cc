@@ -2,10 +2,10 @@
 // batches of labels of every kind, their gradients, and everything that a Predictor answers.
 #include <gtest/gtest.h>
 
-#include "anesi/core/beliefs.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/predict/predictor.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/random_problems.h"
 #include "anesi/testing/random_seed.h"
 #include "anesi/train/knowledge.h"

@@ -7,9 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
 #include "anesi/discover/find_tables.h"
 #include "anesi/discover/orders.h"
 #include "anesi/discover/worlds.h"
@@ -20,6 +18,9 @@
 #include "anesi/exact/found_facts.h"
 #include "anesi/losses/amortized.h"
 #include "anesi/priors/fixed_dirichlet.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {
@@ -37,7 +38,7 @@ double held_out_likelihood(const std::shared_ptr<const Problem>& problem, const 
   const auto generator = seeded(seed + 1);
   FixedDirichlet prior(problem->worlds(), kConcentration);
   const auto beliefs = prior.sample(kHeldOut, generator);
-  const auto outputs = problem->apply(sample_worlds(beliefs, generator));
+  const auto outputs = apply(*problem, sample_worlds(beliefs, generator));
   return q.prediction->log_prob({beliefs}, outputs).mean().item<double>();
 }
 
@@ -48,7 +49,7 @@ double seconds_a_call(const Problem& problem, std::uint64_t seed) {
   double fastest = std::numeric_limits<double>::infinity();
   for (int time = 0; time < 3; ++time) {
     const auto begin = std::chrono::steady_clock::now();
-    problem.apply(worlds);
+    apply(problem, worlds);
     fastest = std::min(fastest, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     if (fastest > 1) break;
   }

@@ -7,15 +7,15 @@
 #include <numeric>
 #include <random>
 
-#include "anesi/core/beliefs.h"
-#include "anesi/core/build.h"
 #include "anesi/core/error.h"
+#include "anesi/core/reading_order.h"
+#include "anesi/core/variable_pairs.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/exact/found_facts.h"
 #include "anesi/exact/random_formula.h"
 #include "anesi/models/architecture.h"
-#include "anesi/models/reading_order.h"
-#include "anesi/models/variable_pairs.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/build.h"
 #include "anesi/testing/message_of.h"
 #include "anesi/testing/toy_problems.h"
 #include "anesi/train/knowledge.h"

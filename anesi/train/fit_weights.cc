@@ -5,11 +5,11 @@
 #include <cmath>
 #include <map>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/interrupt.h"
-#include "anesi/core/seeded.h"
 #include "anesi/predict/soft_count.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "anesi/check/markov_check.h"
-#include "anesi/core/seeded.h"
 #include "anesi/predict/soft_count.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/message_of.h"
 #include "anesi/testing/random_seed.h"
 #include "anesi/testing/soft_formulas.h"

@@ -3,16 +3,16 @@
 #include <cmath>
 #include <deque>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/interrupt.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/formula_graph.h"
 #include "anesi/exact/random_formula.h"
 #include "anesi/models/inference_model.h"
 #include "anesi/models/sample_tree.h"
 #include "anesi/optimize/adam.h"
 #include "anesi/pruners/sat_pruner.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {

@@ -5,10 +5,11 @@
 #include <map>
 #include <vector>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
-#include "anesi/core/rows.h"
 #include "anesi/core/score.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
 #include "anesi/train/cluster.h"
 
 namespace anesi {

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
 #include "anesi/models/module_tensors.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/train/cluster.h"
 
 namespace anesi {

@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/losses/exact.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/lookup.h"
 
 namespace anesi {
@@ -26,7 +27,7 @@ Learner sums_of_six(bool separable = true) {
   const auto inputs = worlds.to(torch::kFloat32) + 0.1 * torch::randn({kExamples, kVariables}, seeded(2));
   Learner learner(
       problem, [separable] { return std::make_shared<Lookup>(kValuesOfSix, separable); },
-      tensor_examples(inputs.clamp(0, kValuesOfSix - 1).unsqueeze(2), problem->apply(worlds), worlds), /*seed=*/1);
+      tensor_examples(inputs.clamp(0, kValuesOfSix - 1).unsqueeze(2), apply(*problem, worlds), worlds), /*seed=*/1);
   learner.model = make_exact_model(*problem);
   learner.loss = std::make_unique<ExactLoss>(learner.model);
   learner.make_optimizers();

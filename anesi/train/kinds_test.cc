@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/exact_model.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {
@@ -35,7 +36,7 @@ Learner learner_of_numbers() {
   const auto problem = largest_of_three();
   const auto worlds = torch::randint(kValues, {400, 3}, seeded(1), torch::kInt64);
   return {problem, [] { return std::make_shared<Mistaken>(); },
-          tensor_examples(worlds.to(torch::kFloat32), problem->apply(worlds), worlds), /*seed=*/1};
+          tensor_examples(worlds.to(torch::kFloat32), apply(*problem, worlds), worlds), /*seed=*/1};
 }
 
 TEST(Kinds, FindTheValuesThatExplainAllLabelsAtOnce) {

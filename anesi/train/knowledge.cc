@@ -3,12 +3,12 @@
 #include <utility>
 
 #include "anesi/core/known_variables.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/losses/exact.h"
 #include "anesi/models/architecture.h"
 #include "anesi/priors/certain.h"
 #include "anesi/priors/fixed_dirichlet.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/train/choose_q.h"
 
 namespace anesi {

@@ -2,11 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/exact/found_facts.h"
 #include "anesi/losses/exact.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/tiny_training.h"
 #include "anesi/testing/toy_problems.h"
 #include "anesi/train/learner.h"
@@ -62,7 +63,7 @@ TEST(Knowledge, AnotherMethodLeavesNothingOfTheFirst) {
 TEST(Learner, PredictsUnderThePrunerWhereQLearnedUnderIt) {
   const auto problem = std::make_shared<toys::Addition>(/*digits=*/1, /*base=*/3);
   const auto inputs = points_of(problem->worlds()).to(torch::kFloat32);
-  const auto examples = tensor_examples(inputs, problem->apply(points_of(problem->worlds())));
+  const auto examples = tensor_examples(inputs, apply(*problem, points_of(problem->worlds())));
   Learner learner(
       problem, [] { return std::make_shared<toys::Sensor>(); }, examples, /*seed=*/1);
   const auto violations = [&] {
@@ -70,7 +71,7 @@ TEST(Learner, PredictsUnderThePrunerWhereQLearnedUnderIt) {
     const auto beliefs = predictor.beliefs(inputs);
     const auto outputs = examples->labels().outputs;
     const auto worlds = predictor.sample(beliefs, outputs, 20, seeded(1)).view({-1, 2});
-    return (problem->apply(worlds) != outputs.repeat_interleave(20, 0)).any(1).sum().item<std::int64_t>();
+    return (apply(*problem, worlds) != outputs.repeat_interleave(20, 0)).any(1).sum().item<std::int64_t>();
   };
   AmortizedOptions options;
   options.samples = 8;

@@ -4,8 +4,9 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/known_variables.h"
-#include "anesi/core/seeded.h"
 #include "anesi/models/module_tensors.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 
@@ -40,8 +41,8 @@ Batch Learner::shown(const torch::Tensor& some, at::Generator draws) const {
 
 torch::Tensor Learner::complete(const torch::Tensor& beliefs, const Batch& batch) const {
   if (!batch.known.defined()) return beliefs;
-  return shown_problem().facts().find<KnownVariables>()->complete_beliefs(beliefs, batch.known,
-                                                                          shown_problem().worlds());
+  return complete_beliefs(*shown_problem().facts().find<KnownVariables>(), beliefs, batch.known,
+                          shown_problem().worlds());
 }
 
 torch::Tensor Learner::draw_rows(std::int64_t batch) const {

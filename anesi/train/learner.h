@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
-#include "anesi/core/examples.h"
 #include "anesi/core/problem.h"
 #include "anesi/optimize/adam.h"
 #include "anesi/perception/perception.h"
 #include "anesi/predict/predictor.h"
 #include "anesi/predict/saved_model.h"
+#include "anesi/tensors/examples.h"
 #include "anesi/train/explained_labels.h"
 #include "anesi/train/knowledge.h"
 #include "anesi/train/pieces.h"

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "anesi/core/seeded.h"
 #include "anesi/models/module_tensors.h"
 #include "anesi/perception/ensemble.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/train/perception_step.h"
 
 namespace anesi {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
+#include "anesi/tensors/beliefs.h"
 #include "anesi/train/watch.h"
 
 namespace anesi {

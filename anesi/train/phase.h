@@ -11,8 +11,8 @@
 #include <optional>
 #include <string>
 
-#include "anesi/core/named_tensors.h"
 #include "anesi/predict/evaluation.h"
+#include "anesi/tensors/named_tensors.h"
 
 namespace anesi {
 

@@ -6,8 +6,8 @@
 #include <functional>
 #include <memory>
 
-#include "anesi/core/examples.h"
 #include "anesi/core/problem.h"
+#include "anesi/tensors/examples.h"
 
 namespace anesi {
 

@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
 #include "anesi/models/module_tensors.h"
 #include "anesi/perception/ensemble.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {

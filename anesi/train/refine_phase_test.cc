@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
-#include "anesi/core/rows.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/models/module_tensors.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/rows.h"
 #include "anesi/testing/lookup.h"
 #include "anesi/testing/toy_problems.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "anesi/core/named_tensors.h"
+#include "anesi/tensors/named_tensors.h"
 #include "anesi/train/learner.h"
 #include "anesi/train/phase.h"
 

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/models/architecture.h"
 #include "anesi/models/module_tensors.h"
 #include "anesi/priors/priors.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/message_of.h"
 #include "anesi/testing/toy_problems.h"
 #include "anesi/train/perception_step.h"

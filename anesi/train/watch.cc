@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/exact/automaton.h"
+#include "anesi/exact/automaton_filter.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/exact/found_facts.h"
 #include "anesi/losses/exact.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
 
 namespace anesi {
 
@@ -33,7 +35,7 @@ torch::Tensor worlds_to_watch(const Knowledge& knowledge, const torch::Tensor& b
 torch::Tensor wrong_worlds(const Knowledge& knowledge, const torch::Tensor& worlds) {
   const torch::NoGradGuard no_gradients;
   const auto& automaton = *knowledge.problem->facts().find<Automaton>();
-  const auto differ = (automaton.run(worlds) != knowledge.problem->apply(worlds)).any(1);
+  const auto differ = (outputs_of(automaton, worlds) != apply(*knowledge.problem, worlds)).any(1);
   return worlds.index_select(0, differ.nonzero().squeeze(1));
 }
 

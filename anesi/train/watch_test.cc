@@ -6,10 +6,12 @@
 #include <numeric>
 #include <string>
 
-#include "anesi/core/beliefs.h"
-#include "anesi/core/rows.h"
 #include "anesi/exact/automaton.h"
+#include "anesi/exact/automaton_filter.h"
 #include "anesi/exact/found_facts.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
 #include "anesi/testing/lookup.h"
 #include "anesi/testing/message_of.h"
 #include "anesi/train/train.h"
@@ -37,7 +39,7 @@ Learner rare_learner(std::vector<std::string>* said = nullptr) {
   logits.diagonal().fill_(4.0);
   Learner learner(
       problem, [logits] { return std::make_shared<toys::Lookup>(logits); },
-      tensor_examples(worlds.to(torch::kFloat32), problem->apply(worlds), worlds), /*seed=*/2);
+      tensor_examples(worlds.to(torch::kFloat32), apply(*problem, worlds), worlds), /*seed=*/2);
   learner.say = [said](const std::string& line) {
     if (said != nullptr) said->push_back(line);
   };
@@ -47,7 +49,7 @@ Learner rare_learner(std::vector<std::string>* said = nullptr) {
 
 std::int64_t mistakes_on_examples(const Learner& learner) {
   const auto& worlds = learner.training->worlds();
-  return (learner.problem->facts().find<Automaton>()->run(worlds) != learner.problem->apply(worlds))
+  return (outputs_of(*learner.problem->facts().find<Automaton>(), worlds) != apply(*learner.problem, worlds))
       .any(1)
       .sum()
       .item<std::int64_t>();

@@ -65,7 +65,7 @@ anesi::Task make_alarm(const AlarmOptions& options, const anesi::TaskContext& co
     const auto draw = [&](std::int64_t rooms) {
       const auto bands = torch::randint(kBands, {rooms, options.sensors}, generator, torch::kInt64);
       const auto noise = torch::randn({rooms, options.sensors, kReadings}, generator);
-      return anesi::tensor_examples((bands - 1).unsqueeze(2) + 0.8 * noise, problem->apply(bands), bands);
+      return anesi::tensor_examples((bands - 1).unsqueeze(2) + 0.8 * noise, apply(*problem, bands), bands);
     };
     const auto few = std::max<std::int64_t>(1, options.examples / 5);
     anesi::Splits splits{

@@ -8,15 +8,13 @@
 #include <numeric>
 
 #include "anesi/check/cnf_check.h"
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
 #include "anesi/core/interrupt.h"
 #include "anesi/core/pruner.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/discover/find_tables.h"
 #include "anesi/exact/automaton.h"
+#include "anesi/exact/automaton_filter.h"
 #include "anesi/exact/circuit_inference.h"
 #include "anesi/exact/cnf.h"
 #include "anesi/exact/found_facts.h"
@@ -25,6 +23,10 @@
 #include "anesi/losses/observed_log_prob.h"
 #include "anesi/models/architecture.h"
 #include "anesi/models/module_tensors.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/train/choose_q.h"
 #include "anesi/train/watch.h"
 #include "labels.h"
@@ -358,7 +360,7 @@ void Core::grow(const torch::Tensor& wrong) {
 torch::Tensor Core::apply(const torch::Tensor& worlds) const {
   const auto rows = as_rows(worlds, worlds.dim() > 0 ? worlds.size(0) : 0, problem().worlds().variables(), "worlds");
   check_values(rows, problem().worlds(), {}, "worlds");
-  return problem().apply(rows);
+  return anesi::apply(problem(), rows);
 }
 
 void check_told_facts(const Problem& problem) {
@@ -370,7 +372,7 @@ void check_told_facts(const Problem& problem) {
   if (cnf != nullptr) {
     constexpr double kFewWorlds = 1 << 10;
     const auto asked = worlds.points() <= kFewWorlds ? points_of(worlds) : uniform_worlds(worlds, kAsked, seeded(0));
-    const auto finding = check_cnf(problem, *cnf, asked, problem.apply(asked).contiguous());
+    const auto finding = check_cnf(problem, *cnf, asked, apply(problem, asked).contiguous());
     if (!finding.good) throw UsageError("cnf: it " + finding.words);
   }
   const auto* const automaton = problem.facts().find<Automaton>();
@@ -379,7 +381,7 @@ void check_told_facts(const Problem& problem) {
     throw UsageError("automaton: " + complaint);
   }
   const auto drawn = uniform_worlds(worlds, kAsked, seeded(0));
-  const auto expected = problem.apply(drawn), said = automaton->run(drawn);
+  const auto expected = apply(problem, drawn), said = outputs_of(*automaton, drawn);
   const auto differ = (expected != said).any(1);
   if (!differ.any().item<bool>()) return;
   const auto row = differ.nonzero()[0][0].item<std::int64_t>();

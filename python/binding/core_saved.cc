@@ -9,7 +9,6 @@
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
 #include "anesi/core/printable.h"
-#include "anesi/core/rows.h"
 #include "anesi/discover/find_tables.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/exact/found_facts.h"
@@ -17,6 +16,8 @@
 #include "anesi/formula/constraint.h"
 #include "anesi/formula/formula.h"
 #include "anesi/models/module_tensors.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
 #include "anesi/train/watch.h"
 #include "core.h"
 #include "labels.h"
@@ -37,9 +38,11 @@ class RememberedProblem final : public Problem {
   }
   const Space& worlds() const override { return worlds_; }
   const Space& outputs() const override { return outputs_; }
-  torch::Tensor apply(const torch::Tensor& worlds, const torch::Tensor&) const override {
-    if (const auto* const automaton = facts().find<Automaton>()) return automaton->run(worlds);
-    return look_up(*facts().find<OutputTables>(), worlds, worlds_);
+  void apply(PointRows worlds, MutablePointRows outputs) const override {
+    const auto* const automaton = facts().find<Automaton>();
+    const auto said =
+        automaton != nullptr ? automaton->run(worlds) : look_up(*facts().find<OutputTables>(), worlds, worlds_);
+    std::ranges::copy(said.values(), outputs.data());
   }
 
  private:
@@ -238,7 +241,7 @@ void Core::save(const std::filesystem::path& directory) const {
   } else if (problem->facts().find<AskedOutput>() == nullptr && choice_.architecture == kExactArchitecture &&
              points <= kMostWorldsSaved) {
     // All that a small function does, so that it need not be brought again.
-    const auto outputs = problem->apply(points_of(problem->worlds()));
+    const auto outputs = anesi::apply(*problem, points_of(problem->worlds()));
     if ((outputs >= 0).all().item<bool>()) {
       problem = with(problem, tables_of(outputs, *problem));
       saved.tables = true;

@@ -1,9 +1,9 @@
 #include "estimator.h"
 
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
 #include "anesi/estimate/estimator.h"
 #include "anesi/estimate/learned.h"
+#include "anesi/tensors/seeded.h"
 #include "python_function.h"
 #include "without_autocast.h"
 

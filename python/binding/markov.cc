@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
 #include "anesi/formula/markov_logic.h"
 #include "anesi/options/value_named.h"
 #include "anesi/predict/soft_count.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/train/fit_weights.h"
 #include "anesi/train/formula_training.h"
 #include "labels.h"

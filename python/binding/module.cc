@@ -7,11 +7,11 @@
 #include <filesystem>
 
 #include "anesi/core/asked_output.h"
-#include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
 #include "anesi/discover/drawing.h"
 #include "anesi/exact/automaton.h"
+#include "anesi/exact/automaton_filter.h"
 #include "anesi/exact/circuit_inference.h"
 #include "anesi/exact/cnf.h"
 #include "anesi/exact/enumerate.h"
@@ -20,6 +20,8 @@
 #include "anesi/options/value_named.h"
 #include "anesi/perception/pooled_relu.h"
 #include "anesi/run/load_run.h"
+#include "anesi/tensors/build.h"
+#include "anesi/tensors/problem.h"
 #include "core.h"
 #include "estimator.h"
 #include "flow.h"
@@ -198,7 +200,7 @@ torch::Tensor run_on(const Automaton& automaton, const torch::Tensor& worlds) {
   const Space space(std::move(domains));
   const auto rows = as_rows(worlds, worlds.dim() > 0 ? worlds.size(0) : 0, space.variables(), "worlds");
   check_values(rows, space, {}, "worlds");
-  return automaton.run(rows);
+  return outputs_of(automaton, rows);
 }
 
 py::dict table_of(const Automaton& automaton, std::int64_t kind) {
@@ -408,7 +410,7 @@ void bind_tasks(py::module_& module) {
       .def_property_readonly("worlds", [](const TaskData& data) { return data.task.problem->worlds().domains(); })
       .def_property_readonly("outputs", [](const TaskData& data) { return data.task.problem->outputs().domains(); })
       .def(
-          "apply", [](const TaskData& data, const torch::Tensor& worlds) { return data.task.problem->apply(worlds); },
+          "apply", [](const TaskData& data, const torch::Tensor& worlds) { return apply(*data.task.problem, worlds); },
           Released());
   module.def("task_names", [] {
     std::vector<std::pair<std::string, std::string>> names;
@@ -430,7 +432,7 @@ void bind_runs(py::module_& module) {
           Released())
       .def(
           "apply",
-          [](const LoadedRun& run, const torch::Tensor& worlds) { return run.predictor.problem().apply(worlds); },
+          [](const LoadedRun& run, const torch::Tensor& worlds) { return apply(run.predictor.problem(), worlds); },
           Released())
       .def(
           "predict",

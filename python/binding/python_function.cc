@@ -3,26 +3,30 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "anesi/core/error.h"
-#include "anesi/core/rows.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi::python {
 
-torch::Tensor PythonProblem::apply(const torch::Tensor& worlds) const {
-  const auto asked = worlds.to(torch::kCPU).contiguous();
-  torch::Tensor outputs;
+void PythonProblem::apply(PointRows worlds, MutablePointRows outputs) const {
+  torch::Tensor said;
   {
     const py::gil_scoped_acquire lock;
-    outputs = ask_(asked).cast<torch::Tensor>();
+    said = ask_(tensor_of(worlds)).cast<torch::Tensor>().contiguous();
   }
-  for (std::int64_t row = 0; row < outputs.size(0); ++row) {
-    if (const auto complaint = outputs_.complaint(row_of(outputs, row)); !complaint.empty()) {
+  if (said.size(0) != outputs.size() || said.size(1) != outputs.width()) {
+    throw UsageError(fmt::format("the function gives {} by {} numbers for {} worlds and {} outputs", said.size(0),
+                                 said.size(1), outputs.size(), outputs.width()));
+  }
+  std::ranges::copy(rows_of(said).values(), outputs.data());
+  for (std::int64_t row = 0; row < outputs.size(); ++row) {
+    if (const auto complaint = outputs_.complaint(outputs[row]); !complaint.empty()) {
       throw UsageError(fmt::format("the function gives [{}] for the world [{}], which is no output: {}",
-                                   fmt::join(row_of(outputs, row), ", "), fmt::join(row_of(asked, row), ", "),
-                                   complaint));
+                                   fmt::join(outputs[row], ", "), fmt::join(worlds[row], ", "), complaint));
     }
   }
-  return outputs;
 }
 
 std::function<void(const std::string&)> say_to(const py::object& callable) {

@@ -42,7 +42,7 @@ class PythonProblem final : public Problem {
 
   const Space& worlds() const override { return worlds_; }
   const Space& outputs() const override { return outputs_; }
-  torch::Tensor apply(const torch::Tensor& worlds) const override;
+  void apply(PointRows worlds, MutablePointRows outputs) const override;
 
  private:
   Space worlds_, outputs_;

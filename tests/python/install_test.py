@@ -90,7 +90,7 @@ class Install(unittest.TestCase):
         self.assertLessEqual({"anesi", "anesi/lib", "anesi/bin", "_anesi_program.py"}, folders)
         self.assertEqual([name for name in names if name.startswith("anesi/bin/")], ["anesi/bin/anesi"])
         self.assertEqual(sorted(name for name in names if name.startswith("anesi/lib/")),
-                         [f"anesi/lib/lib{name}.so.0" for name in ("anesi", "anesi_cli", "anesi_inference")])
+                         [f"anesi/lib/lib{name}.so.0" for name in ("anesi", "anesi_cli", "anesi_inference", "anesi_knowledge")])
         self.assertEqual([name for name in names if re.search(r"\.(h|cc|cmake|a)$", name)], [])
         self.assertIn("anesi/py.typed", names)
 

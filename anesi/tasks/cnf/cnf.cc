@@ -8,10 +8,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/error.h"
-#include "anesi/core/rows.h"
-#include "anesi/core/seeded.h"
 #include "anesi/data/structured_examples.h"
 #include "anesi/exact/exact_model.h"
 #include "anesi/formula/constraint.h"
@@ -20,6 +17,10 @@
 #include "anesi/models/sample.h"
 #include "anesi/perception/tabular_mlp.h"
 #include "anesi/tasks/task.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {
@@ -112,7 +113,7 @@ torch::Tensor draw_worlds(const Problem& problem, bool constrained, std::int64_t
   if (const auto exact = find_exact(problem, 1)) return exact->sample(beliefs, wanted, generator);
   auto worlds = sample_worlds(beliefs, generator);
   for (int draws = 0; draws < kMostDraws; ++draws) {
-    const auto wrong = problem.apply(worlds).ne(kSatisfied);
+    const auto wrong = apply(problem, worlds).ne(kSatisfied);
     if (!wrong.any().item<bool>()) return worlds;
     worlds = torch::where(wrong, sample_worlds(beliefs, generator), worlds);
   }
@@ -136,7 +137,8 @@ Table make_table(const Problem& problem, bool constrained, const CnfOptions& opt
     seen.push_back(vectors[variable].index_select(0, worlds.select(1, variable)));
   }
   const auto clear = torch::cat(seen, 1);
-  return {clear + options.noise * torch::randn(clear.sizes(), generator), constrained ? worlds : problem.apply(worlds)};
+  return {clear + options.noise * torch::randn(clear.sizes(), generator),
+          constrained ? worlds : apply(problem, worlds)};
 }
 
 Splits split_outputs(const Table& table, std::uint64_t seed, const std::string& origin) {

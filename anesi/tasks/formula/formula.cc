@@ -7,11 +7,12 @@
 #include <cmath>
 
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
 #include "anesi/data/image_examples.h"
 #include "anesi/perception/lenet.h"
 #include "anesi/tasks/formula/operators.h"
 #include "anesi/tasks/task.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {
@@ -129,7 +130,7 @@ std::shared_ptr<const Examples> write_formulas(const DigitImages& digits, const 
     index.index_copy_(1, odd, drawn + digits.images.size(0));
     worlds.index_copy_(1, odd, operators.labels.view({examples, numbers - 1}));
   }
-  return std::make_shared<ImageExamples>(torch::cat({digits.images, operators.images}), index, problem.apply(worlds),
+  return std::make_shared<ImageExamples>(torch::cat({digits.images, operators.images}), index, apply(problem, worlds),
                                          worlds);
 }
 

@@ -73,10 +73,11 @@ class PathPresentation final : public Presentation {
 };
 
 // Two ends of a path at random, as bits of all vertices.
-torch::Tensor draw_ends(std::int64_t count, std::int64_t vertices, const at::Generator& generator) {
-  const auto first = torch::randint(vertices, {count, 1}, generator, torch::kInt64);
-  const auto second = (first + torch::randint(1, vertices, {count, 1}, generator, torch::kInt64)) % vertices;
-  return torch::zeros({count, vertices}, torch::kInt64).scatter_(1, first, 1).scatter_(1, second, 1);
+void draw_ends(Random& random, MutableValues vertices) {
+  std::ranges::fill(vertices, 0);
+  const auto first = random.below(vertices.size());
+  vertices[first] = 1;
+  vertices[(first + 1 + random.below(vertices.size() - 1)) % vertices.size()] = 1;
 }
 
 std::shared_ptr<const Problem> path_problem(const UndirectedGraph& graph) {
@@ -86,9 +87,7 @@ std::shared_ptr<const Problem> path_problem(const UndirectedGraph& graph) {
   KnownVariables known;
   known.variables.resize(static_cast<std::size_t>(graph.vertices));
   std::iota(known.variables.begin(), known.variables.end(), 0);
-  known.draw = [vertices = graph.vertices](std::int64_t count, const at::Generator& generator) {
-    return draw_ends(count, vertices, generator);
-  };
+  known.draw = draw_ends;
   return make_constraint(
       std::make_shared<CompiledFormula>(CompiledFormula{simple_path_circuit(graph), std::move(encoding)}),
       std::move(known));

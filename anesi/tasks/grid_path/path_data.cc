@@ -42,9 +42,9 @@ std::vector<int> numbers_of(std::string_view text, std::size_t limit, const std:
   return numbers;
 }
 
-class Rows {
+class PathRows {
  public:
-  explicit Rows(const UndirectedGraph& graph)
+  explicit PathRows(const UndirectedGraph& graph)
       : vertices_(graph.vertices), edges_(static_cast<std::int64_t>(graph.edges.size())) {}
 
   void add(const std::vector<int>& removed, int source, int target, const std::vector<int>& path) {
@@ -122,7 +122,7 @@ std::vector<int> shortest_path(const UndirectedGraph& graph, const std::vector<b
 
 PathData read_paths(const std::filesystem::path& file, const UndirectedGraph& graph) {
   const auto text = read_file(file, kLargestText);
-  Rows rows(graph);
+  PathRows rows(graph);
   std::int64_t line_number = 0;
   for (auto line : pieces_of(text, '\n')) {
     ++line_number;
@@ -148,7 +148,7 @@ PathData read_paths(const std::filesystem::path& file, const UndirectedGraph& gr
 PathData make_paths(const UndirectedGraph& graph, std::int64_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto below = [&](std::size_t limit) { return static_cast<int>(random() % limit); };
-  Rows rows(graph);
+  PathRows rows(graph);
   const auto missing = graph.edges.size() / 3;
   for (std::int64_t made = 0; made < count;) {
     std::vector<bool> removed(graph.edges.size(), false);

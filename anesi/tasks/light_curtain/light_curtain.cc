@@ -13,8 +13,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "anesi/core/seeded.h"
 #include "anesi/tasks/task.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {
@@ -109,7 +110,7 @@ Task make_light_curtain(const LightCurtainOptions& options, const TaskContext& c
                     const auto generator = seeded(context.seed);
                     const auto draw = [&](std::int64_t count) {
                       const auto [readings, interrupted] = draw_parcels(count, options, generator);
-                      return tensor_examples(readings, problem->apply(interrupted), interrupted);
+                      return tensor_examples(readings, apply(*problem, interrupted), interrupted);
                     };
                     Splits splits{.train = nullptr, .validation = nullptr, .test = draw(kTestParcels)};
                     splits.train = draw(options.examples);

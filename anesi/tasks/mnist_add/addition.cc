@@ -1,8 +1,8 @@
 #include "anesi/tasks/mnist_add/addition.h"
 
+#include "anesi/core/reading_order.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/exact/cnf.h"
-#include "anesi/models/reading_order.h"
 #include "anesi/pruners/automaton_pruner.h"
 
 namespace anesi {

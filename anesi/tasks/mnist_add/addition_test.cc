@@ -7,14 +7,15 @@
 
 #include "anesi/check/model_check.h"
 #include "anesi/check/problem_check.h"
-#include "anesi/core/beliefs.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/exact/enumerate.h"
 #include "anesi/losses/amortized.h"
 #include "anesi/models/transducer.h"
 #include "anesi/priors/certain.h"
 #include "anesi/priors/fixed_dirichlet.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/random.h"
 
 namespace anesi {
@@ -101,7 +102,7 @@ TEST(AdditionSlow, TransducerOfTheDefaultPresetIsNearlyExact) {
   // Perception cannot exploit this q: the truth costs far less than every degenerate belief.
   const torch::NoGradGuard no_gradients;
   const auto worlds = torch::randint(10, {200, 30}, torch::kInt64);
-  const auto outputs = large.apply(worlds);
+  const auto outputs = apply(large, worlds);
   const auto cost = [&](const torch::Tensor& beliefs) { return loss.loss(beliefs, outputs).item<double>(); };
   const auto truth = cost(certain_beliefs(worlds, large.worlds()));
   EXPECT_LT(truth, 0.1);

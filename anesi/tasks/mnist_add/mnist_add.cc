@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "anesi/core/error.h"
-#include "anesi/core/rows.h"
 #include "anesi/data/augment_digits.h"
 #include "anesi/data/grouped_digits.h"
 #include "anesi/data/image_examples.h"
@@ -11,6 +10,7 @@
 #include "anesi/perception/lenet.h"
 #include "anesi/tasks/mnist_add/addition.h"
 #include "anesi/tasks/task.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {

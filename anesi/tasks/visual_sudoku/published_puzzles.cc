@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "anesi/core/error.h"
-#include "anesi/core/rows.h"
 #include "anesi/io/fail.h"
 #include "anesi/io/files.h"
 #include "anesi/io/input_file.h"
 #include "anesi/tasks/visual_sudoku/puzzle_text.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {

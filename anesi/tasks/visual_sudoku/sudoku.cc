@@ -5,12 +5,12 @@
 #include <cmath>
 
 #include "anesi/core/asked_output.h"
-#include "anesi/core/build.h"
 #include "anesi/core/error.h"
+#include "anesi/core/variable_pairs.h"
 #include "anesi/exact/cnf.h"
-#include "anesi/models/variable_pairs.h"
 #include "anesi/predict/renaming.h"
 #include "anesi/pruners/sat_pruner.h"
+#include "anesi/tensors/build.h"
 
 namespace anesi {
 namespace {
@@ -57,10 +57,6 @@ Sudoku::Sudoku(std::int64_t size)
       worlds_(Space::uniform(size * size, size)),
       graph_(std::make_shared<PairGraph>(worlds_, pairs_that_must_differ(size))),
       outputs_(Space::uniform(static_cast<std::int64_t>(graph_->pairs().size()), 2)) {
-  const auto columns = pair_columns(graph_->pairs());
-  first_ = columns[0];
-  second_ = columns[1];
-
   const auto all_differ = static_cast<std::size_t>(outputs_.variables());
   facts_.with(VariablePairs{graph_->pairs()})
       .with(ValuesAreNames{})
@@ -84,10 +80,6 @@ void Sudoku::apply_to_one(Values world, MutableValues output) const {
     const auto [first, second] = pairs[pair];
     output[pair] = world[static_cast<std::size_t>(first)] != world[static_cast<std::size_t>(second)] ? 1 : 0;
   }
-}
-
-torch::Tensor Sudoku::apply(const torch::Tensor& worlds) const {
-  return (worlds.index_select(1, first_) != worlds.index_select(1, second_)).to(torch::kInt64);
 }
 
 }  // namespace anesi

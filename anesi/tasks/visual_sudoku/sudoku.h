@@ -25,7 +25,6 @@ class Sudoku final : public PointwiseProblem {
   const Space& worlds() const override { return worlds_; }
   const Space& outputs() const override { return outputs_; }
   void apply_to_one(Values world, MutableValues output) const override;
-  torch::Tensor apply(const torch::Tensor& worlds) const override;
 
   // All pairs differ, int64 [pairs].
   torch::Tensor valid() const { return torch::ones({outputs_.variables()}, torch::kInt64); }
@@ -35,7 +34,6 @@ class Sudoku final : public PointwiseProblem {
   Space worlds_;
   std::shared_ptr<const PairGraph> graph_;  // the smaller cell of a pair first, in order
   Space outputs_;
-  torch::Tensor first_, second_;  // the cells of each pair, int64 [pairs]
 };
 
 }  // namespace anesi

@@ -3,16 +3,17 @@
 #include <gtest/gtest.h>
 
 #include "anesi/check/problem_check.h"
-#include "anesi/core/beliefs.h"
-#include "anesi/core/build.h"
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
 #include "anesi/exact/circuit_inference.h"
 #include "anesi/losses/amortized.h"
 #include "anesi/models/pairwise.h"
 #include "anesi/priors/certain.h"
 #include "anesi/priors/fixed_dirichlet.h"
 #include "anesi/search/consistent_worlds.h"
+#include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/build.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/message_of.h"
 
 namespace anesi {
@@ -38,9 +39,6 @@ TEST(Sudoku, SaysWhichPairsAreEqual) {
     const bool equal = pairs[pair] == VariablePair{0, 1} || pairs[pair] == VariablePair{0, 8};
     EXPECT_EQ(output[pair], equal ? 0 : 1);
   }
-  const auto worlds = torch::randint(4, {50, 16}, seeded(1), torch::kInt64);
-  const auto batch = sudoku.apply(worlds);
-  EXPECT_TRUE(torch::equal(batch, sudoku.PointwiseProblem::apply(worlds)));
 }
 
 // Whatever it tells of itself is true of it.

@@ -8,7 +8,6 @@
 #include <array>
 
 #include "anesi/core/error.h"
-#include "anesi/core/rows.h"
 #include "anesi/data/augment_digits.h"
 #include "anesi/data/image_examples.h"
 #include "anesi/perception/lenet.h"
@@ -18,6 +17,7 @@
 #include "anesi/tasks/visual_sudoku/puzzle_svg.h"
 #include "anesi/tasks/visual_sudoku/puzzles.h"
 #include "anesi/tasks/visual_sudoku/sudoku.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {

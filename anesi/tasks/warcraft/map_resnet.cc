@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "anesi/core/rows.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/tasks/warcraft/terrain.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 

@@ -1,9 +1,9 @@
 // A baseline without knowledge: a ResNet18 that looks at a whole map and says of each cell whether the path crosses it.
 #pragma once
 
+#include "anesi/core/grid_walk.h"
 #include "anesi/core/problem.h"
 #include "anesi/data/image_examples.h"
-#include "anesi/models/grid_walk.h"
 #include "anesi/models/resnet18.h"
 #include "anesi/perception/perception.h"
 

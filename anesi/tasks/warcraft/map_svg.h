@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "anesi/models/grid_walk.h"
+#include "anesi/core/grid_walk.h"
 #include "anesi/tasks/presentation.h"
 
 namespace anesi {

@@ -10,6 +10,7 @@
 #include "anesi/io/fail.h"
 #include "anesi/io/npy.h"
 #include "anesi/tasks/warcraft/terrain.h"
+#include "anesi/tensors/problem.h"
 
 namespace anesi {
 namespace {
@@ -118,7 +119,7 @@ std::vector<std::int64_t> follow(const PathPlanning& problem, std::span<const st
 
 torch::Tensor paths_of(const PathPlanning& problem, const torch::Tensor& masks, const torch::Tensor& worlds,
                        const std::filesystem::path& path) {
-  const auto best = problem.apply(worlds);
+  const auto best = apply(problem, worlds);
   auto outputs = torch::empty_like(best);
   const auto cells = static_cast<std::size_t>(worlds.size(1)), steps = static_cast<std::size_t>(outputs.size(1));
   const auto* const marks = masks.const_data_ptr<std::uint8_t>();
@@ -154,7 +155,7 @@ Splits draw_maps(const PathPlanning& problem, const MapSizes& sizes, std::uint64
       const auto pictures = paint_terrain(terrain.slice(0, begin, end), 3 * seed + part, begin);
       tiles.slice(0, begin * side * side, end * side * side).copy_(tiles_of(pictures));
     }
-    return make_split(tiles, worlds, problem.apply(worlds));
+    return make_split(tiles, worlds, apply(problem, worlds));
   };
   return {draw(sizes.train, 0), draw(sizes.validation, 1), draw(sizes.test, 2), "maps drawn by a program"};
 }

@@ -10,8 +10,8 @@
 
 #include <filesystem>
 
-#include "anesi/core/examples.h"
 #include "anesi/tasks/warcraft/path_planning.h"
+#include "anesi/tensors/examples.h"
 
 namespace anesi {
 

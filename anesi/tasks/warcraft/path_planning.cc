@@ -4,10 +4,9 @@
 #include <limits>
 
 #include "anesi/core/known_variables.h"
-#include "anesi/core/rows.h"
 #include "anesi/core/score.h"
 #include "anesi/core/thread_pool.h"
-#include "anesi/models/trace.h"
+#include "anesi/core/trace.h"
 #include "anesi/pruners/walk_pruner.h"
 #include "anesi/tasks/warcraft/shortest_path.h"
 #include "anesi/tasks/warcraft/terrain.h"
@@ -30,13 +29,12 @@ Space worlds_of(const GridWalk& walk) {
 
 // Solves every world of a batch and tells what was found: tell(row, paths, walk).
 template <typename Tell>
-void solve_each(const torch::Tensor& worlds, const GridWalk& grid, Tell tell) {
-  const auto in = worlds.to(torch::kCPU).contiguous();
-  parallel_for(worlds.size(0), 16, [&](std::int64_t begin, std::int64_t end) {
+void solve_each(PointRows worlds, const GridWalk& grid, Tell tell) {
+  parallel_for(worlds.size(), 16, [&](std::int64_t begin, std::int64_t end) {
     ShortestPaths paths(grid.side);
     std::vector<std::uint8_t> costs(static_cast<std::size_t>(grid.cells()));
     for (auto row = begin; row < end; ++row) {
-      const auto world = row_of(in, row);
+      const auto world = worlds[row];
       const auto walk = grid.in(world);
       std::ranges::transform(world.first(costs.size()), costs.begin(),
                              [](std::int64_t terrain) { return kTerrainCosts[static_cast<std::size_t>(terrain)]; });
@@ -46,10 +44,11 @@ void solve_each(const torch::Tensor& worlds, const GridWalk& grid, Tell tell) {
   });
 }
 
-void write_path(const ShortestPaths& paths, const GridWalk& walk, std::int64_t* output) {
-  for (auto cell = walk.start; cell != walk.goal; ++output) {
-    *output = paths.direction(cell);
-    cell = walk.step(cell, *output);
+void write_path(const ShortestPaths& paths, const GridWalk& walk, MutableValues output) {
+  std::size_t step = 0;
+  for (auto cell = walk.start; cell != walk.goal; ++step) {
+    output[step] = paths.direction(cell);
+    cell = walk.step(cell, output[step]);
   }
 }
 
@@ -69,53 +68,61 @@ std::int64_t cost_of(const GridWalk& walk, Values world, Values path) {
 }
 
 // Rows and columns of two ends. Two in five are the map's own corners, the others any two cells.
-torch::Tensor draw_ends(std::int64_t side, std::int64_t count, const at::Generator& generator) {
+void draw_ends(std::int64_t side, Random& random, MutableValues ends) {
   constexpr double kCorners = 0.4;
-  const auto random = torch::randint(side, {count, kEndVariables}, generator, torch::kInt64);
-  const auto corners = torch::tensor({std::int64_t{0}, std::int64_t{0}, side - 1, side - 1});
-  return torch::where(torch::rand({count, 1}, generator) < kCorners, corners, random);
+  const bool corners = random.uniform() < kCorners;
+  for (std::size_t place = 0; place < ends.size(); ++place) {
+    const auto any = static_cast<std::int64_t>(random.below(static_cast<std::size_t>(side)));
+    ends[place] = !corners ? any : place < 2 ? 0 : side - 1;
+  }
 }
 
-// The direction from every cell to the goal, int64 [batch, cells]; kUnset at the goal.
-torch::Tensor directions(const GridWalk& own, const torch::Tensor& worlds) {
-  auto result = torch::empty({worlds.size(0), own.cells()}, torch::kInt64);
-  auto* const out = result.mutable_data_ptr<std::int64_t>();
+// The direction from every cell to the goal; kUnset at the goal.
+Points directions(const GridWalk& own, PointRows worlds) {
+  Points result(worlds.size(), own.cells());
   solve_each(worlds, own, [&](std::int64_t row, const ShortestPaths& paths, const GridWalk& walk) {
     for (std::int64_t cell = 0; cell < walk.cells(); ++cell) {
-      out[row * walk.cells() + cell] = cell == walk.goal ? kUnset : paths.direction(cell);
+      result[row][static_cast<std::size_t>(cell)] = cell == walk.goal ? kUnset : paths.direction(cell);
     }
   });
-  return result.to(worlds.device());
+  return result;
 }
 
-torch::Tensor regret_of(const GridWalk& own, const torch::Tensor& worlds, const torch::Tensor& outputs) {
-  const auto in = worlds.to(torch::kCPU).contiguous(), paths = outputs.to(torch::kCPU).contiguous();
-  auto result = torch::empty({worlds.size(0)});
-  auto* const out = result.mutable_data_ptr<float>();
+std::vector<float> regret_of(const GridWalk& own, PointRows worlds, PointRows outputs) {
+  std::vector<float> result(static_cast<std::size_t>(worlds.size()));
   solve_each(worlds, own, [&](std::int64_t row, const ShortestPaths& solved, const GridWalk& walk) {
-    const auto taken = cost_of(walk, row_of(in, row), row_of(paths, row));
-    out[row] =
+    const auto taken = cost_of(walk, worlds[row], outputs[row]);
+    result[static_cast<std::size_t>(row)] =
         taken == kNone ? std::numeric_limits<float>::infinity() : static_cast<float>(taken - solved.cost(walk.start));
   });
-  return result.to(outputs.device());
+  return result;
 }
 
-// Which cells walks cross, float [batch, cells].
-torch::Tensor crossed(const GridWalk& own, const torch::Tensor& worlds, const torch::Tensor& outputs) {
-  const auto in = worlds.to(torch::kCPU).contiguous(), paths = outputs.to(torch::kCPU).contiguous();
-  auto cells = torch::zeros({paths.size(0), own.cells()});
-  for (std::int64_t row = 0; row < paths.size(0); ++row) {
-    auto* const marks = cells.mutable_data_ptr<float>() + row * own.cells();
-    auto cell = own.in(row_of(in, row)).start;
-    marks[cell] = 1;
-    for (const auto direction : row_of(paths, row)) {
-      if (direction == kNone) break;
-      cell = own.step(cell, direction);
-      if (cell == kNone) break;
-      marks[cell] = 1;
-    }
+// Which cells a walk crosses.
+std::vector<bool> crossed(const GridWalk& walk, Values path) {
+  std::vector<bool> cells(static_cast<std::size_t>(walk.cells()), false);
+  auto cell = walk.start;
+  cells[static_cast<std::size_t>(cell)] = true;
+  for (const auto direction : path) {
+    if (direction == kNone) break;
+    cell = walk.step(cell, direction);
+    if (cell == kNone) break;
+    cells[static_cast<std::size_t>(cell)] = true;
   }
   return cells;
+}
+
+// How many cells only one of two walks crosses.
+std::vector<float> distance_of(const GridWalk& own, PointRows worlds, PointRows outputs, PointRows wanted) {
+  std::vector<float> distances;
+  for (std::int64_t row = 0; row < outputs.size(); ++row) {
+    const auto walk = own.in(worlds[row]);
+    const auto one = crossed(walk, outputs[row]), other = crossed(walk, wanted[row]);
+    float differ = 0;
+    for (std::size_t cell = 0; cell < one.size(); ++cell) differ += one[cell] != other[cell] ? 1.0F : 0.0F;
+    distances.push_back(differ);
+  }
+  return distances;
 }
 
 }  // namespace
@@ -126,32 +133,24 @@ PathPlanning::PathPlanning(std::int64_t side, PathEnds ends)
       outputs_(Space::uniform(longest_path(side), kDirections)) {
   const auto walk = walk_;
   facts_.with(walk)
-      .with(Trace{[walk](const torch::Tensor& worlds) { return directions(walk, worlds); }})
-      .with(Score{.regret = [walk](const torch::Tensor& worlds,
-                                   const torch::Tensor& outputs) { return regret_of(walk, worlds, outputs); },
-                  .distance =
-                      [walk](const torch::Tensor& worlds, const torch::Tensor& outputs, const torch::Tensor& wanted) {
-                        const auto differ = crossed(walk, worlds, outputs) != crossed(walk, worlds, wanted);
-                        return differ.sum(1).to(outputs.device(), torch::kFloat32);
-                      }});
+      .with(Trace{[walk](PointRows worlds) { return directions(walk, worlds); }})
+      .with(Score{.regret = [walk](PointRows worlds, PointRows outputs) { return regret_of(walk, worlds, outputs); },
+                  .distance = [walk](PointRows worlds, PointRows outputs,
+                                     PointRows wanted) { return distance_of(walk, worlds, outputs, wanted); }});
   if (ends == PathEnds::kCorners) {
     facts_.with(make_walk_pruner(walk));
     return;
   }
-  KnownVariables known{.variables = {}, .draw = [side](std::int64_t count, const at::Generator& generator) {
-                         return draw_ends(side, count, generator);
-                       }};
+  KnownVariables known{.variables = {},
+                       .draw = [side](Random& random, MutableValues values) { draw_ends(side, random, values); }};
   for (std::int64_t place = 0; place < kEndVariables; ++place) known.variables.push_back(walk.cells() + place);
   facts_.with(known);
 }
 
-torch::Tensor PathPlanning::apply(const torch::Tensor& worlds) const {
-  auto result = torch::full({worlds.size(0), outputs_.variables()}, kNone, torch::kInt64);
-  auto* const out = result.mutable_data_ptr<std::int64_t>();
+void PathPlanning::apply(PointRows worlds, MutablePointRows outputs) const {
   solve_each(worlds, walk_, [&](std::int64_t row, const ShortestPaths& paths, const GridWalk& walk) {
-    write_path(paths, walk, out + row * outputs_.variables());
+    write_path(paths, walk, outputs[row]);
   });
-  return result.to(worlds.device());
 }
 
 std::int64_t PathPlanning::cost(Values world, Values path) const { return cost_of(walk_.in(world), world, path); }

@@ -2,12 +2,12 @@
 // or between any two cells.
 //
 // A world is the terrain of each cell (terrain.h says what it costs), row by row, and where the ends may be any cells,
-// these too. The output is the path as directions (models/grid_walk.h); a shorter one ends with kNone. Dijkstra's
+// these too. The output is the path as directions (core/grid_walk.h); a shorter one ends with kNone. Dijkstra's
 // algorithm in whole tenths, so ties are exact.
 #pragma once
 
+#include "anesi/core/grid_walk.h"
 #include "anesi/core/problem.h"
-#include "anesi/models/grid_walk.h"
 
 namespace anesi {
 
@@ -23,7 +23,7 @@ class PathPlanning final : public Problem {
 
   const Space& worlds() const override { return worlds_; }
   const Space& outputs() const override { return outputs_; }
-  torch::Tensor apply(const torch::Tensor& worlds) const override;
+  void apply(PointRows worlds, MutablePointRows outputs) const override;
 
   const GridWalk& walk() const { return walk_; }
   // What a path costs in a world, in tenths, its start included; kNone where it is no path from start to goal.

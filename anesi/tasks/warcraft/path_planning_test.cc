@@ -4,12 +4,13 @@
 
 #include "anesi/check/problem_check.h"
 #include "anesi/core/known_variables.h"
-#include "anesi/core/rows.h"
 #include "anesi/core/score.h"
-#include "anesi/core/seeded.h"
-#include "anesi/models/trace.h"
+#include "anesi/core/trace.h"
 #include "anesi/tasks/warcraft/shortest_path.h"
 #include "anesi/tasks/warcraft/terrain.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 TEST(PathPlanning, GivesAPathOfTheLeastCost) {
   const PathPlanning problem(7);
   const auto worlds = torch::randint(0, kTerrains, {300, 49}, seeded(1), torch::kInt64);
-  const auto outputs = problem.apply(worlds);
+  const auto outputs = apply(problem, worlds);
   ShortestPaths paths(7);
   for (std::int64_t row = 0; row < 300; ++row) {
     const auto world = row_of(worlds, row), output = row_of(outputs, row);
@@ -70,7 +71,7 @@ TEST(PathPlanning, ScoresPathsByWhatTheyCostMoreAndByTheCellsTheyDoNotShare) {
   const auto paths = torch::tensor({{7L, 7L, kNone}, {4L, 7L, 6L}, {7L, kNone, kNone}});
   auto outputs = torch::full({3, problem.outputs().variables()}, kNone, torch::kInt64);
   outputs.slice(1, 0, 3) = paths;
-  EXPECT_TRUE(torch::equal(problem.apply(worlds)[0], outputs[0]));
+  EXPECT_TRUE(torch::equal(apply(problem, worlds)[0], outputs[0]));
   const auto regrets = regret(problem, worlds, outputs);
   EXPECT_EQ(regrets[0].item<double>(), 0);
   EXPECT_EQ(regrets[1].item<double>(), 12);  // tenths
@@ -83,10 +84,10 @@ TEST(PathPlanning, PlansBetweenAnyEndsAndTellsTheDirectionFromEveryCell) {
   const PathPlanning problem(5, PathEnds::kAny);
   const auto terrains = torch::randint(0, kTerrains, {40, 25}, seeded(2), torch::kInt64);
   const auto& known = *problem.facts().find<KnownVariables>();
-  const auto worlds = known.complete_worlds(terrains, known.draw(40, seeded(3)), problem.worlds());
-  const auto outputs = problem.apply(worlds);
+  const auto worlds = complete_worlds(known, terrains, draw_known(known, 40, seeded(3)), problem.worlds());
+  const auto outputs = apply(problem, worlds);
   EXPECT_TRUE((regret(problem, worlds, outputs) == 0).all().item<bool>());
-  const auto trace = problem.facts().find<Trace>()->of(worlds);
+  const auto trace = trace_of(*problem.facts().find<Trace>(), worlds);
   for (std::int64_t row = 0; row < 40; ++row) {
     const auto walk = problem.walk().in(row_of(worlds, row));
     auto cell = walk.start;

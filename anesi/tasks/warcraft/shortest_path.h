@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "anesi/models/grid_walk.h"
+#include "anesi/core/grid_walk.h"
 
 namespace anesi {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "anesi/core/split_mix.h"
+#include "anesi/core/random.h"
 #include "anesi/core/thread_pool.h"
 
 namespace anesi {
@@ -20,7 +20,7 @@ constexpr double kBlob = 4;          // cells
 class Noise {
  public:
   // For coordinates from 0 to `extent`, corners of the lattice `period` apart.
-  Noise(double extent, double period, SplitMix& random)
+  Noise(double extent, double period, Random& random)
       : period_(period),
         row_shift_(random.uniform(0, 1)),
         column_shift_(random.uniform(0, 1)),
@@ -46,7 +46,7 @@ class Noise {
   std::vector<float> values_;
 };
 
-void grow_map(std::uint8_t* terrain, std::int64_t side, SplitMix random) {
+void grow_map(std::uint8_t* terrain, std::int64_t side, Random random) {
   const auto cells = static_cast<std::size_t>(side * side);
   std::vector<double> highest(cells, -1e9);
   for (std::int64_t kind = 0; kind < kTerrains; ++kind) {
@@ -71,7 +71,7 @@ class Textures {
   static constexpr std::size_t kVariants = 6;
 
   Textures() : colours_(static_cast<std::size_t>(kTerrains) * kVariants * kTilePixels * kTilePixels) {
-    SplitMix random(7);
+    Random random(7);
     for (std::int64_t terrain = 0; terrain < kTerrains; ++terrain) {
       for (std::size_t variant = 0; variant < kVariants; ++variant) draw(terrain, variant, random);
     }
@@ -87,7 +87,7 @@ class Textures {
     return (tile * kTilePixels + static_cast<std::size_t>(row)) * kTilePixels + static_cast<std::size_t>(column);
   }
 
-  void draw(std::int64_t terrain, std::size_t variant, SplitMix& random) {
+  void draw(std::int64_t terrain, std::size_t variant, Random& random) {
     static constexpr std::array<Colour, kTerrains> kDark{
         {{38, 84, 20}, {104, 70, 36}, {10, 40, 14}, {16, 44, 108}, {70, 66, 64}}};
     static constexpr std::array<Colour, kTerrains> kLight{
@@ -115,7 +115,7 @@ class Textures {
   std::vector<Colour> colours_;
 };
 
-void paint_map(std::uint8_t* picture, const std::uint8_t* terrain, std::int64_t side, SplitMix random) {
+void paint_map(std::uint8_t* picture, const std::uint8_t* terrain, std::int64_t side, Random random) {
   static const Textures textures;
   constexpr double kWinding = 0.12, kWindingPeriod = 5;  // of a cell; pixels
   constexpr float kBlended = 0.15F;                      // below this lead, two terrains are mixed
@@ -164,8 +164,8 @@ void paint_map(std::uint8_t* picture, const std::uint8_t* terrain, std::int64_t 
 }
 
 // Each map has its own numbers, so that it does not matter which thread draws it.
-SplitMix stream_of_map(std::uint64_t seed, std::int64_t map) {
-  return SplitMix(SplitMix(SplitMix(seed).next() ^ static_cast<std::uint64_t>(map)).next());
+Random stream_of_map(std::uint64_t seed, std::int64_t map) {
+  return Random(Random(Random(seed).next() ^ static_cast<std::uint64_t>(map)).next());
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "anesi/core/split_mix.h"
-#include "anesi/priors/prior.h"
+#include "anesi/core/random.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {
@@ -20,7 +20,7 @@ struct Extent {
     high = std::max(high, at);
   }
   // Where a window that holds it may begin on a map.
-  std::int64_t origin(std::int64_t side, std::int64_t map_side, SplitMix& random) const {
+  std::int64_t origin(std::int64_t side, std::int64_t map_side, Random& random) const {
     const auto first = std::max<std::int64_t>(0, high - side + 1), last = std::min(low, map_side - side);
     return first + static_cast<std::int64_t>(random.below(static_cast<std::size_t>(last - first + 1)));
   }
@@ -38,7 +38,7 @@ void write_ends(std::int64_t start, std::int64_t goal, std::int64_t side, std::i
 
 Batch draw_windows(const Examples& maps, const torch::Tensor& rows, const GridWalk& walk, std::int64_t side,
                    std::int64_t steps, at::Generator generator) {
-  SplitMix random(draw_seed(std::move(generator)));
+  Random random(draw_seed(std::move(generator)));
   const auto batch = rows.size(0);
   auto cells = torch::empty({batch, side * side}, torch::kInt64);  // of the map, for each cell of the window
   auto outputs = torch::full({batch, steps}, kNone, torch::kInt64);

@@ -5,8 +5,8 @@
 // size whatever the size of the maps, and q, which plans between any two cells, needs to be good at that size alone.
 #pragma once
 
-#include "anesi/core/examples.h"
-#include "anesi/models/grid_walk.h"
+#include "anesi/core/grid_walk.h"
+#include "anesi/tensors/examples.h"
 
 namespace anesi {
 

@@ -2,8 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "anesi/core/seeded.h"
 #include "anesi/tasks/warcraft/maps.h"
+#include "anesi/tensors/problem.h"
+#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {
@@ -17,7 +18,7 @@ TEST_P(Windows, HoldPiecesThatAreThemselvesWhatTheSolverFinds) {
   const auto windows =
       draw_windows(*maps, torch::arange(200), problem.walk(), GetParam(), piece.outputs().variables(), seeded(4));
   EXPECT_EQ(windows.inputs.sizes(), (std::vector<std::int64_t>{200, GetParam() * GetParam(), 3, 8, 8}));
-  EXPECT_TRUE(torch::equal(piece.apply(windows.worlds), windows.observations.outputs));
+  EXPECT_TRUE(torch::equal(apply(piece, windows.worlds), windows.observations.outputs));
 }
 
 TEST(WindowsOfMaps, OfTheirSizeShowAllOfThem) {
@@ -35,7 +36,7 @@ TEST(WindowsOfMaps, MayBeWholeMapsWithTheirCorners) {
   const PathPlanning problem(6), any(6, PathEnds::kAny);
   const auto maps = draw_maps(problem, {.train = 20, .validation = 1, .test = 1}, 5).train;
   const auto whole = whole_maps(*maps, torch::arange(5, 15), problem.walk());
-  EXPECT_TRUE(torch::equal(any.apply(whole.worlds), maps->labels().outputs.slice(0, 5, 15)));
+  EXPECT_TRUE(torch::equal(apply(any, whole.worlds), maps->labels().outputs.slice(0, 5, 15)));
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "anesi/core/rows.h"
+
 namespace anesi {
 
 struct OutputTable {
@@ -15,5 +17,8 @@ struct OutputTable {
 struct OutputTables {
   std::vector<OutputTable> tables;
 };
+
+// The outputs of worlds that tables tell.
+Points look_up(const OutputTables& tables, PointRows worlds, const Space& space);
 
 }  // namespace anesi

@@ -10,6 +10,9 @@ namespace anesi {
 
 inline at::Generator seeded(std::uint64_t seed) { return at::make_generator<at::CPUGeneratorImpl>(seed); }
 
+// The seed that one draw of the generator gives. Safe to call from several threads.
+std::uint64_t draw_seed(at::Generator generator);
+
 // While it lives, torch's own generator, which fresh modules take their weights from, draws from a seed; then it goes
 // on where it was.
 class SeededWeights {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "anesi/core/observations.h"
+#include "anesi/tensors/observations.h"
 
 namespace anesi {
 

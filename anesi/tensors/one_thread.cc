@@ -1,4 +1,4 @@
-#include "anesi/core/one_thread.h"
+#include "anesi/tensors/one_thread.h"
 
 #include <dlfcn.h>
 

@@ -1,4 +1,4 @@
-#include "anesi/core/shared_cores.h"
+#include "anesi/tensors/shared_cores.h"
 
 #include <dlfcn.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-#include "anesi/core/observations.h"
+#include "anesi/tensors/observations.h"
 
 #include <cmath>
 #include <limits>

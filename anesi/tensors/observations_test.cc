@@ -1,11 +1,11 @@
-#include "anesi/core/observations.h"
+#include "anesi/tensors/observations.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "anesi/core/beliefs.h"
 #include "anesi/core/space.h"
+#include "anesi/tensors/beliefs.h"
 #include "anesi/testing/random.h"
 
 namespace anesi {

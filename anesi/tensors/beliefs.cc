@@ -1,4 +1,4 @@
-#include "anesi/core/beliefs.h"
+#include "anesi/tensors/beliefs.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,5 +1,5 @@
 // The build defines ANESI_VERSION, and ANESI_WITH_CADICAL, ANESI_WITH_SDD and ANESI_WITH_HTTPLIB as 0 or 1.
-#include "anesi/core/build.h"
+#include "anesi/tensors/build.h"
 
 #include <fmt/format.h>
 #include <torch/version.h>

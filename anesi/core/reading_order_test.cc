@@ -1,4 +1,4 @@
-#include "anesi/models/reading_order.h"
+#include "anesi/core/reading_order.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "anesi/core/examples.h"
+#include "anesi/tensors/examples.h"
 
 #include "anesi/core/space.h"
 

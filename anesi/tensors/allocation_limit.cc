@@ -1,4 +1,4 @@
-#include "anesi/core/allocation_limit.h"
+#include "anesi/tensors/allocation_limit.h"
 
 #include <c10/core/Allocator.h>
 #include <c10/core/impl/alloc_cpu.h>

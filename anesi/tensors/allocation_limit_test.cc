@@ -1,4 +1,4 @@
-#include "anesi/core/allocation_limit.h"
+#include "anesi/tensors/allocation_limit.h"
 
 #include <gtest/gtest.h>
 

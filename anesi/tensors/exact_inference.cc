@@ -1,4 +1,4 @@
-#include "anesi/core/exact_inference.h"
+#include "anesi/tensors/exact_inference.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,11 +1,11 @@
-#include "anesi/core/beliefs.h"
+#include "anesi/tensors/beliefs.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "anesi/core/error.h"
-#include "anesi/core/seeded.h"
+#include "anesi/tensors/seeded.h"
 #include "anesi/testing/message_of.h"
 
 namespace anesi {
