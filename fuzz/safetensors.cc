@@ -15,7 +15,7 @@ ANESI_FUZZ_TARGET("safetensors", [](std::string_view input) {
   std::uint64_t covered = 0;
   for (const auto& tensor : header.tensors) {
     const auto bytes =
-        std::accumulate(tensor.shape.begin(), tensor.shape.end(), tensor.type->bytes, std::multiplies<>());
+        std::accumulate(tensor.shape.begin(), tensor.shape.end(), facts_of(tensor.type).bytes, std::multiplies<>());
     expect(tensor.begin == covered, "tensors lie behind one another");
     expect(tensor.begin + static_cast<std::uint64_t>(bytes) == tensor.end, "a tensor has the bytes of its shape");
     covered = tensor.end;

@@ -15,12 +15,12 @@ PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 ROOT = pathlib.Path(__file__).resolve().parent.parent / "anesi"
 
 # As in docs/design.md. A folder uses only itself and those before it.
-FOLDERS = ["core", "options", "tensors", "io", "optimize", "models", "exact", "pruners", "formula", "search", "priors", "estimate", "discover", "perception", "predict",
+FOLDERS = ["core", "options", "io", "tensors", "optimize", "models", "exact", "pruners", "formula", "search", "priors", "estimate", "discover", "perception", "predict",
            "losses", "flow", "data", "train", "tasks", "answers", "run", "check", "report", "serve", "cli"]
 # What anesi::knowledge is made of does without libtorch.
-KNOWLEDGE = ["core", "options"]
+KNOWLEDGE = ["core", "options", "io"]
 # What anesi::inference is made of must do without the others.
-INFERENCE = ["core", "options", "tensors", "io", "models", "exact", "pruners", "formula", "search", "perception", "predict"]
+INFERENCE = ["core", "options", "io", "tensors", "models", "exact", "pruners", "formula", "search", "perception", "predict"]
 # Where the options of a group are described, where that is not models/ (architectures) or tasks/.
 GROUPS = {"train": ["optimize", "train"], "q": ["optimize", "losses", "train"], "prior": ["priors"], "exact": ["exact"],
           "palette": ["priors"], "mixture": ["priors"], "flow": ["priors"], "rloo": ["losses"], "estimate": ["losses"], "semantic": ["losses"], "refine": ["optimize", "search", "train"], "kinds": ["train"], "start": ["train"], "discover": ["discover"],

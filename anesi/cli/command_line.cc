@@ -9,8 +9,8 @@
 #include "anesi/cli/command.h"
 #include "anesi/cli/standard_streams.h"
 #include "anesi/core/printable.h"
-#include "anesi/io/own_words.h"
 #include "anesi/tensors/build.h"
+#include "anesi/tensors/own_words.h"
 #include "anesi/tensors/shared_cores.h"
 
 namespace anesi {

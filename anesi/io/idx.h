@@ -6,20 +6,20 @@
 // short".
 #pragma once
 
-#include <torch/torch.h>
-
 #include <filesystem>
 #include <string_view>
 
+#include "anesi/core/array.h"
+
 namespace anesi {
 
-// A uint8 tensor, [labels] or [images, height, width].
-torch::Tensor read_idx(const std::filesystem::path& path);
+// uint8, [labels] or [images, height, width].
+Array read_idx(const std::filesystem::path& path);
 
 // The same from the contents of a file that was read already; the path only says in errors which one it was.
-torch::Tensor parse_idx(std::string_view contents, const std::filesystem::path& path);
+Array parse_idx(std::string_view contents, const std::filesystem::path& path);
 
-// The tensor must be uint8 of one or three dimensions; it may be on any device. The file is replaced atomically.
-void write_idx(const std::filesystem::path& path, const torch::Tensor& array);
+// The array must be uint8 of one or three dimensions. The file is replaced atomically.
+void write_idx(const std::filesystem::path& path, const Array& array);
 
 }  // namespace anesi

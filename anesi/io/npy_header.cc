@@ -16,7 +16,7 @@ namespace anesi {
 namespace {
 
 constexpr std::uint32_t kLongestDescription = kLongestNpyHeader - 12;
-constexpr std::size_t kMostNpyDimensions = 64;  // torch works with no more
+constexpr std::size_t kMostNpyDimensions = 64;  // as many as NumPy takes
 
 // Reads the description, a Python dictionary with three entries: {'descr': '|u1', 'fortran_order': False, 'shape': (5,
 // 2), }.
@@ -92,7 +92,7 @@ class Description {
                                      [&](const NpyType& type) { return type.description == description; });
     if (found == kNpyTypes.end()) {
       std::string names;
-      for (const auto& known : kNpyTypes) names.append(names.empty() ? "" : ", ").append(known.name);
+      for (const auto& known : kNpyTypes) names.append(names.empty() ? "" : ", ").append(facts_of(known.type).name);
       fail(path_, fmt::format("elements of NumPy type {}; read are {}", printable_word(description), names));
     }
     return found;
@@ -133,13 +133,13 @@ class Description {
 };
 
 std::string in_words(const NpyHeader& header) {
-  return fmt::format("{} [{}]", header.type->name, fmt::join(header.sizes, ", "));
+  return fmt::format("{} [{}]", facts_of(header.type->type).name, fmt::join(header.sizes, ", "));
 }
 
 // How many bytes the array takes; none where 64 bits do not hold the number. A size of zero hides no overflow of the
 // others.
 std::optional<std::int64_t> bytes_of(const NpyHeader& header) {
-  auto bytes = header.type->bytes;
+  auto bytes = facts_of(header.type->type).bytes;
   bool empty = false;
   for (const auto size : header.sizes) {
     empty = empty || size == 0;

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "anesi/core/array.h"
+
 namespace anesi {
 
 constexpr std::string_view kNpyMagic = "\x93NUMPY";
@@ -14,19 +16,18 @@ constexpr std::uint64_t kLongestNpyHeader = 12 + (1 << 16);  // a description ta
 
 struct NpyType {
   std::string_view description;  // as NumPy writes it
-  std::string_view name;         // as NumPy and torch call it
-  std::int64_t bytes;            // of an element
+  NumberType type;
 };
 
-constexpr std::array<NpyType, 9> kNpyTypes{{{"|u1", "uint8", 1},
-                                            {"|i1", "int8", 1},
-                                            {"|b1", "bool", 1},
-                                            {"<i2", "int16", 2},
-                                            {"<i4", "int32", 4},
-                                            {"<i8", "int64", 8},
-                                            {"<f2", "float16", 2},
-                                            {"<f4", "float32", 4},
-                                            {"<f8", "float64", 8}}};
+constexpr std::array<NpyType, 9> kNpyTypes{{{"|u1", NumberType::kUInt8},
+                                            {"|i1", NumberType::kInt8},
+                                            {"|b1", NumberType::kBool},
+                                            {"<i2", NumberType::kInt16},
+                                            {"<i4", NumberType::kInt32},
+                                            {"<i8", NumberType::kInt64},
+                                            {"<f2", NumberType::kFloat16},
+                                            {"<f4", NumberType::kFloat32},
+                                            {"<f8", NumberType::kFloat64}}};
 
 struct NpyHeader {
   const NpyType* type = nullptr;

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include "anesi/core/error.h"
+
 namespace anesi {
 namespace {
 
@@ -60,22 +62,20 @@ std::string chunk(const std::string& type, const std::string& contents) {
 
 }  // namespace
 
-std::string png_of(const torch::Tensor& image) {
-  const bool coloured = image.dim() == 3 && image.size(2) == 3;
-  TORCH_CHECK(image.scalar_type() == torch::kUInt8 && (image.dim() == 2 || coloured),
-              "a picture is uint8 [height, width] or [height, width, 3]");
-  const auto pixels = image.contiguous();
-  const auto width = static_cast<std::size_t>(pixels.size(1)) * (coloured ? 3 : 1);
-  std::string rows;
-  for (std::int64_t row = 0; row < pixels.size(0); ++row) {
-    rows += '\x00';  // no filter
-    rows.append(
-        reinterpret_cast<const char*>(pixels.const_data_ptr<std::uint8_t>()) + static_cast<std::size_t>(row) * width,
-        width);
+std::string png_of(const Array& image) {
+  const bool coloured = image.dimensions() == 3 && image.shape()[2] == 3;
+  if (image.type() != NumberType::kUInt8 || !(image.dimensions() == 2 || coloured)) {
+    throw Error("a picture is uint8 [height, width] or [height, width, 3]");
   }
-  const auto header = big_endian(static_cast<std::uint32_t>(pixels.size(1))) +
-                      big_endian(static_cast<std::uint32_t>(pixels.size(0))) + '\x08' + (coloured ? '\x02' : '\x00') +
-                      std::string(3, '\x00');
+  const auto height = image.shape()[0], width = image.shape()[1];
+  const auto row_bytes = static_cast<std::size_t>(width) * (coloured ? 3 : 1);
+  std::string rows;
+  for (std::int64_t row = 0; row < height; ++row) {
+    rows += '\x00';  // no filter
+    rows.append(static_cast<const char*>(image.data()) + static_cast<std::size_t>(row) * row_bytes, row_bytes);
+  }
+  const auto header = big_endian(static_cast<std::uint32_t>(width)) + big_endian(static_cast<std::uint32_t>(height)) +
+                      '\x08' + (coloured ? '\x02' : '\x00') + std::string(3, '\x00');
   return std::string("\x89PNG\r\n\x1a\n", 8) + chunk("IHDR", header) + chunk("IDAT", stored(rows)) + chunk("IEND", "");
 }
 

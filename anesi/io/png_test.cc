@@ -7,7 +7,7 @@ namespace {
 
 TEST(Png, IsWhatTheFormatSaysForOnePixel) {
   // Made once by another program, without compression.
-  EXPECT_EQ(base64(png_of(torch::full({1, 1}, 200, torch::kUInt8))),
+  EXPECT_EQ(base64(png_of(Array::of<std::uint8_t>({1, 1}, std::vector<std::uint8_t>{200}))),
             "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAADUlEQVR4AQECAP3/AMgAygDJrWMjsgAAAABJRU5ErkJggg==");
 }
 
@@ -19,8 +19,8 @@ TEST(Png, Base64OfEveryRemainder) {
 }
 
 TEST(Png, RefusesWhatIsNoPicture) {
-  EXPECT_ANY_THROW(png_of(torch::zeros({3, 3})));
-  EXPECT_ANY_THROW(png_of(torch::zeros({3, 3, 4}, torch::kUInt8)));
+  EXPECT_ANY_THROW(png_of(Array(NumberType::kFloat32, {3, 3})));
+  EXPECT_ANY_THROW(png_of(Array(NumberType::kUInt8, {3, 3, 4})));
 }
 
 }  // namespace

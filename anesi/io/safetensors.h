@@ -11,24 +11,23 @@
 #include <string>
 #include <vector>
 
-#include "anesi/tensors/named_tensors.h"
+#include "anesi/core/array.h"
 
 namespace anesi {
 
 struct SafetensorsFile {
-  NamedTensors tensors;                         // contiguous, on the CPU, and not tied to the file
+  NamedArrays arrays;                           // not tied to the file
   std::map<std::string, std::string> metadata;  // whatever the writer wanted to say
 };
 
-// Replaces the file atomically. Tensors may be on any device and of any strides; their dtype must be one of F64, F32,
-// F16, BF16, I64, I32, I16, I8, U8 and BOOL. The data starts at a multiple of 8 bytes, and wide elements come first, so
-// that each tensor is aligned for a reader that maps the file. The same tensors give the same bytes.
-void write_safetensors(const std::filesystem::path& path, const NamedTensors& tensors,
+// Replaces the file atomically. The data starts at a multiple of 8 bytes, and wide elements come first, so
+// that each array is aligned for a reader that maps the file. The same arrays give the same bytes.
+void write_safetensors(const std::filesystem::path& path, const NamedArrays& arrays,
                        const std::map<std::string, std::string>& metadata = {});
 
 SafetensorsFile read_safetensors(const std::filesystem::path& path);
 
-// The shapes of the tensors in a file, from its header alone: no weight is read.
+// The shapes of the arrays in a file, from its header alone: no number is read.
 std::map<std::string, std::vector<std::int64_t>> read_safetensors_shapes(const std::filesystem::path& path);
 
 }  // namespace anesi

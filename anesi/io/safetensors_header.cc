@@ -20,17 +20,16 @@ namespace {
 using nlohmann::json;
 using Path = std::filesystem::path;
 
-constexpr std::size_t kMostDimensions = 64;  // torch works with no more
+constexpr std::size_t kMostDimensions = 64;  // as many as frameworks work with
 
-const SafetensorsType* parse_type(const Path& path, const std::string& name, const json& entry) {
+NumberType parse_type(const Path& path, const std::string& name, const json& entry) {
   const auto found = entry.find("dtype");
   if (found == entry.end() || !found->is_string()) fail_at_tensor(path, name, "its header has no dtype");
   const auto& text = found->get_ref<const std::string&>();
-  const auto* type = std::find_if(kSafetensorsTypes.begin(), kSafetensorsTypes.end(),
-                                  [&](const SafetensorsType& known) { return known.name == text; });
+  const auto* const type = std::ranges::find(kSafetensorsTypes, text);
   if (type == kSafetensorsTypes.end())
     fail_at_tensor(path, name, fmt::format("dtype {} is not one that can be read here", in_quotes(text)));
-  return type;
+  return static_cast<NumberType>(type - kSafetensorsTypes.begin());
 }
 
 std::vector<std::uint64_t> parse_numbers(const Path& path, const std::string& name, const json& entry,
@@ -49,10 +48,10 @@ std::vector<std::uint64_t> parse_numbers(const Path& path, const std::string& na
   return numbers;
 }
 
-// The bytes a tensor of this shape takes. A zero in the shape hides no overflow of the rest: torch's strides would.
+// The bytes a tensor of this shape takes. A zero in the shape hides no overflow of the rest: strides would.
 std::uint64_t bytes_for(const Path& path, const std::string& name, const std::vector<std::int64_t>& shape,
-                        const SafetensorsType& type) {
-  auto bytes = type.bytes;
+                        NumberType type) {
+  auto bytes = facts_of(type).bytes;
   bool empty = false;
   for (const std::int64_t size : shape) {
     empty = empty || size == 0;
@@ -79,7 +78,7 @@ StoredTensor parse_place(const Path& path, const std::string& name, const json& 
                    fmt::format("its data ends at byte {} of {}; the file is cut short or damaged", thousands(place.end),
                                thousands(data_bytes)));
   }
-  const std::uint64_t needed = bytes_for(path, name, place.shape, *place.type);
+  const std::uint64_t needed = bytes_for(path, name, place.shape, place.type);
   if (needed != place.end - place.begin) {
     fail_at_tensor(path, name,
                    fmt::format("its shape takes {} bytes, its data_offsets give {}; the header is damaged",

@@ -9,30 +9,20 @@
 #include <string_view>
 #include <vector>
 
+#include "anesi/core/array.h"
+
 namespace anesi {
 
 constexpr std::string_view kSafetensorsMetadata = "__metadata__";  // the one name that is not a tensor
 constexpr std::size_t kSafetensorsLengthBytes = 8;                 // in which the header's length stands before it
 
-struct SafetensorsType {
-  std::string_view name;
-  std::int64_t bytes;  // of an element
-};
-
-constexpr std::array<SafetensorsType, 10> kSafetensorsTypes = {{{"F64", 8},
-                                                                {"F32", 4},
-                                                                {"F16", 2},
-                                                                {"BF16", 2},
-                                                                {"I64", 8},
-                                                                {"I32", 4},
-                                                                {"I16", 2},
-                                                                {"I8", 1},
-                                                                {"U8", 1},
-                                                                {"BOOL", 1}}};
+// What the format calls each NumberType, in their order.
+constexpr std::array<std::string_view, kNumberTypes.size()> kSafetensorsTypes{"F64", "F32", "F16", "BF16", "I64",
+                                                                              "I32", "I16", "I8",  "U8",   "BOOL"};
 
 struct StoredTensor {
   std::string name;
-  const SafetensorsType* type;
+  NumberType type;
   std::vector<std::int64_t> shape;
   std::uint64_t begin;
   std::uint64_t end;  // in bytes of the data, one past the last

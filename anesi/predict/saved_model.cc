@@ -18,6 +18,7 @@
 #include "anesi/models/architecture.h"
 #include "anesi/models/module_tensors.h"
 #include "anesi/perception/ensemble.h"
+#include "anesi/tensors/arrays.h"
 
 namespace anesi {
 namespace {
@@ -69,7 +70,7 @@ std::pair<std::shared_ptr<Perception>, InferenceModel> build_within_limit(const 
 
 NamedTensors read_weights(const SavedModel& saved) {
   const auto path = weights_path(saved.directory);
-  auto tensors = read_safetensors(path).tensors;
+  auto tensors = tensors_of(read_safetensors(path).arrays);
   if (sha256_of_file(path) != saved.checksum) {
     throw Error(fmt::format("{}: not the weights that manifest.json describes (checksum differs)", path.string()));
   }
@@ -85,7 +86,7 @@ void freeze(torch::nn::Module& module) {
 NamedTensors read_found_facts(const SavedModel& saved) {
   if (saved.found_checksum.empty()) return {};
   const auto path = found_path(saved.directory);
-  auto tensors = read_safetensors(path).tensors;
+  auto tensors = tensors_of(read_safetensors(path).arrays);
   if (sha256_of_file(path) != saved.found_checksum) {
     throw Error(fmt::format("{}: not the facts that manifest.json describes (checksum differs)", path.string()));
   }
@@ -183,7 +184,7 @@ void save_model(const fs::path& target, const Predictor& predictor, const Traini
     make_directories(fresh);
     auto tensors = module_tensors(predictor.perception(), "perception.");
     tensors.merge(model_tensors(model));
-    write_safetensors(weights_path(fresh), tensors, {{"format", "anesi"}});
+    write_safetensors(weights_path(fresh), arrays_of(tensors), {{"format", "anesi"}});
     nlohmann::ordered_json manifest;
     manifest["format"] = kManifestFormat;
     if (!details.task.empty()) {
@@ -212,7 +213,7 @@ void save_model(const fs::path& target, const Predictor& predictor, const Traini
       manifest["data"] = {{"origin", details.trained_on}, {"fingerprint", details.data_fingerprint}};
     }
     if (const auto* const found = predictor.problem().facts().find<FoundFacts>()) {
-      write_safetensors(found_path(fresh), found_facts_of(predictor.problem()), {{"format", "anesi found"}});
+      write_safetensors(found_path(fresh), arrays_of(found_facts_of(predictor.problem())), {{"format", "anesi found"}});
       manifest["found"] = {
           {"file", "found.safetensors"}, {"sha256", sha256_of_file(found_path(fresh))}, {"summary", found->summary}};
     }

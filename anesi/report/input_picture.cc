@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "anesi/io/png.h"
+#include "anesi/tensors/arrays.h"
 
 namespace anesi {
 
@@ -27,7 +28,8 @@ ReportPicture input_picture(const torch::Tensor& input, std::int64_t columns) {
   }
   constexpr std::int64_t kMostScaled = 300;  // pixels, beyond which a picture is large enough
   const std::int64_t scale = picture.size(1) * 3 <= 2 * kMostScaled ? 3 : picture.size(1) <= kMostScaled ? 2 : 1;
-  return {"data:image/png;base64," + base64(png_of(picture)), scale * picture.size(1), scale * picture.size(0)};
+  return {"data:image/png;base64," + base64(png_of(array_of(picture))), scale * picture.size(1),
+          scale * picture.size(0)};
 }
 
 std::string svg_uri(std::string_view svg) {

@@ -11,7 +11,6 @@
 #include "anesi/core/output_tables.h"
 #include "anesi/discover/drawing.h"
 #include "anesi/exact/found_facts.h"
-#include "anesi/io/own_words.h"
 #include "anesi/io/safetensors.h"
 #include "anesi/io/without_folders.h"
 #include "anesi/predict/renaming.h"
@@ -21,6 +20,7 @@
 #include "anesi/run/run_record.h"
 #include "anesi/run/summary.h"
 #include "anesi/tensors/build.h"
+#include "anesi/tensors/own_words.h"
 #include "anesi/tensors/rows.h"
 
 namespace anesi {

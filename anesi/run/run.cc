@@ -13,6 +13,7 @@
 #include "anesi/io/safetensors.h"
 #include "anesi/run/option_changes.h"
 #include "anesi/run/run_record.h"
+#include "anesi/tensors/arrays.h"
 
 namespace anesi {
 namespace {
@@ -57,7 +58,7 @@ std::unique_ptr<Configuration> run_configuration(const std::filesystem::path& di
 
 void Run::save_found(const Training& training) const {
   if (const auto& found = training.found()) {
-    write_safetensors(directory_ / "found.safetensors", found->facts,
+    write_safetensors(directory_ / "found.safetensors", arrays_of(found->facts),
                       {{"format", "anesi found"}, {"architecture", found->architecture}, {"reason", found->reason}});
   }
 }
@@ -67,7 +68,8 @@ std::optional<Training::Found> Run::found() const { return found_in_run(director
 std::optional<Training::Found> found_in_run(const std::filesystem::path& directory) {
   const auto path = directory / "found.safetensors";
   if (!std::filesystem::exists(path)) return std::nullopt;
-  auto [facts, words] = read_safetensors(path);
+  auto [arrays, words] = read_safetensors(path);
+  auto facts = tensors_of(arrays);
   return Training::Found{std::move(facts), words["architecture"], words["reason"]};
 }
 
@@ -81,7 +83,7 @@ void Run::save_checkpoint(const Training& training) const {
       {"format", "anesi checkpoint"},
       {"options", options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)}};
   for (const auto& [file, name] : kLogs) words[name] = std::to_string(length_of_file(directory_ / file));
-  write_safetensors(folder / "state.safetensors", state, words);
+  write_safetensors(folder / "state.safetensors", arrays_of(state), words);
 }
 
 void Run::check_edits(const Configuration& configuration, const Say& say) const {
@@ -128,7 +130,8 @@ namespace {
 // Puts a checkpoint's state into the training, and returns its words.
 std::map<std::string, std::string> take_checkpoint(const std::filesystem::path& path, Training& training) {
   try {
-    auto [state, words] = read_safetensors(path);
+    auto [arrays, words] = read_safetensors(path);
+    auto state = tensors_of(arrays);
     const auto data = state.extract("data");
     if (data.empty()) throw Error("checkpoint: what tells its data apart is missing");
     if (!torch::equal(data.mapped(), training.data_fingerprint())) {

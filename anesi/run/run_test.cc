@@ -14,6 +14,7 @@
 #include "anesi/io/safetensors.h"
 #include "anesi/perception/ensemble.h"
 #include "anesi/run/load_run.h"
+#include "anesi/tensors/arrays.h"
 #include "anesi/testing/damaged_tensors.h"
 #include "anesi/testing/message_of.h"
 #include "anesi/testing/random_seed.h"
@@ -111,12 +112,12 @@ TEST_F(RunTest, ADamagedCheckpointIsLoadedOrRefused) {
   training.trainer().run(some);
   run.save_checkpoint(*training.training);
   const auto path = directory / "checkpoint" / "state.safetensors";
-  const auto intact = read_safetensors(path).tensors;
+  const auto intact = tensors_of(read_safetensors(path).arrays);
   int refused = 0;
   for (int time = 0; time < 150; ++time) {
     const auto [name, state] = toys::damaged(intact, random);
     SCOPED_TRACE(name);
-    write_safetensors(path, state, {{"format", "anesi checkpoint"}});
+    write_safetensors(path, arrays_of(state), {{"format", "anesi checkpoint"}});
     const auto what = message_of([&] { run.load_checkpoint(*training.training); });
     if (what == "no error") continue;
     ++refused;
@@ -125,7 +126,7 @@ TEST_F(RunTest, ADamagedCheckpointIsLoadedOrRefused) {
     EXPECT_EQ(what.find("mistake in anesi"), std::string::npos) << what;
   }
   EXPECT_GT(refused, 50);
-  write_safetensors(path, intact, {{"format", "anesi checkpoint"}});
+  write_safetensors(path, arrays_of(intact), {{"format", "anesi checkpoint"}});
   EXPECT_TRUE(run.load_checkpoint(*training.training));
 }
 

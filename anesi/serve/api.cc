@@ -7,12 +7,12 @@
 #include "anesi/core/asked_output.h"
 #include "anesi/core/grid_walk.h"
 #include "anesi/core/variable_pairs.h"
-#include "anesi/io/own_words.h"
 #include "anesi/io/without_folders.h"
 #include "anesi/report/training_charts.h"
 #include "anesi/serve/page_files.h"
 #include "anesi/serve/shown_input.h"
 #include "anesi/tensors/build.h"
+#include "anesi/tensors/own_words.h"
 #include "anesi/tensors/rows.h"
 
 namespace anesi::serve {

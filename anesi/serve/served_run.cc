@@ -14,10 +14,10 @@
 #include "anesi/io/input_file.h"
 #include "anesi/io/json_text.h"
 #include "anesi/io/lock_state.h"
-#include "anesi/io/own_words.h"
 #include "anesi/report/run_figures.h"
 #include "anesi/run/load_run.h"
 #include "anesi/run/run.h"
+#include "anesi/tensors/own_words.h"
 
 namespace anesi::serve {
 namespace {

@@ -17,6 +17,7 @@
 #include "anesi/models/sample.h"
 #include "anesi/perception/tabular_mlp.h"
 #include "anesi/tasks/task.h"
+#include "anesi/tensors/arrays.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"
@@ -85,8 +86,8 @@ struct Table {
 };
 
 Table read_table(const std::filesystem::path& directory, const Problem& problem, bool constrained) {
-  Table table{read_npy(directory / "inputs.npy").to(torch::kFloat32),
-              read_npy(directory / "labels.npy").to(torch::kInt64)};
+  Table table{tensor_of(read_npy(directory / "inputs.npy")).to(torch::kFloat32),
+              tensor_of(read_npy(directory / "labels.npy")).to(torch::kInt64)};
   const auto& wanted = constrained ? problem.worlds() : problem.outputs();
   if (table.labels.dim() == 1) table.labels = table.labels.unsqueeze(1);
   if (table.inputs.dim() != 2 || table.labels.dim() != 2 || table.inputs.size(0) != table.labels.size(0)) {
@@ -164,7 +165,7 @@ Task make_cnf(const CnfOptions& options, const TaskContext& context) {
   const bool from_files = context.data && std::filesystem::exists(*context.data / "inputs.npy");
   auto features = kFeatures * problem->worlds().variables();
   if (from_files) {
-    const auto inputs = read_npy(*context.data / "inputs.npy");
+    const auto inputs = tensor_of(read_npy(*context.data / "inputs.npy"));
     features = inputs.dim() == 2 ? inputs.size(1) : 1;
   }
   return Task{

@@ -10,6 +10,7 @@
 #include "anesi/perception/lenet.h"
 #include "anesi/tasks/mnist_add/addition.h"
 #include "anesi/tasks/task.h"
+#include "anesi/tensors/arrays.h"
 #include "anesi/tensors/rows.h"
 
 namespace anesi {
@@ -157,7 +158,7 @@ void write_data(const Splits& splits, const std::filesystem::path& directory) {
                          const std::string& prefix) {
     if (!examples) return;
     const auto& data = dynamic_cast<const ImageExamples&>(*examples);
-    write_idx(directory / (prefix + "-images-idx3-ubyte"), data.pool());
+    write_idx(directory / (prefix + "-images-idx3-ubyte"), array_of(data.pool()));
     std::string text = "sum,images\n";
     for (std::int64_t example = 0; example < data.size(); ++example) {
       text += number_of(values_of(data.labels().outputs[example]));

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "anesi/io/png.h"
+#include "anesi/tensors/arrays.h"
 
 namespace anesi {
 
@@ -27,7 +28,7 @@ std::string puzzle_svg(const Sudoku& sudoku, const torch::Tensor& cells, Values 
     const auto place = static_cast<std::size_t>(cell);
     const auto x = kEdge + cell % size * kSide, y = kEdge + cell / size * kSide;
     text += fmt::format("<image x='{}' y='{}' width='{}' height='{}' href='data:image/png;base64,{}'/>\n", x + 2, y + 2,
-                        kSide - 18, kSide - 18, base64(png_of(pixels[cell])));
+                        kSide - 18, kSide - 18, base64(png_of(array_of(pixels[cell]))));
     if (conflicts[place]) {
       text += fmt::format("<rect x='{}' y='{}' width='{}' height='{}' fill='#d33' fill-opacity='0.22'/>\n", x, y, kSide,
                           kSide);

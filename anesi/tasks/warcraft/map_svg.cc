@@ -6,6 +6,7 @@
 
 #include "anesi/io/png.h"
 #include "anesi/tasks/warcraft/terrain.h"
+#include "anesi/tensors/arrays.h"
 
 namespace anesi {
 namespace {
@@ -48,7 +49,7 @@ std::string map_svg(const GridWalk& walk, const Picture& picture) {
                           .reshape({walk.side * tile, walk.side * tile, 3});
   text += fmt::format(
       "<image width='{0}' height='{0}' style='image-rendering:pixelated' href='data:image/png;base64,{1}'/>\n", whole,
-      base64(png_of(pixels)));
+      base64(png_of(array_of(pixels))));
   const auto most = picture.influence.empty() ? 1 : std::max(1e-12, *std::ranges::max_element(picture.influence));
   for (std::int64_t cell = 0; cell < walk.cells(); ++cell) {
     const auto place = static_cast<std::size_t>(cell);

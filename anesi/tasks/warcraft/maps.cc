@@ -10,6 +10,7 @@
 #include "anesi/io/fail.h"
 #include "anesi/io/npy.h"
 #include "anesi/tasks/warcraft/terrain.h"
+#include "anesi/tensors/arrays.h"
 #include "anesi/tensors/problem.h"
 
 namespace anesi {
@@ -45,7 +46,7 @@ std::string in_words(const torch::Tensor& array) {
 // An array of this type and shape; -1 stands for any size.
 torch::Tensor read_array(const std::filesystem::path& path, torch::ScalarType type,
                          const std::vector<std::int64_t>& shape) {
-  auto array = read_npy(path);
+  auto array = tensor_of(read_npy(path));
   const bool fits = array.scalar_type() == type &&
                     std::ranges::equal(array.sizes(), shape, [](std::int64_t has, std::int64_t wanted) {
                       return wanted == -1 || has == wanted;
@@ -186,9 +187,11 @@ void write_maps(const PathPlanning& problem, const Splits& splits, const std::fi
     const auto& data = dynamic_cast<const ImageExamples&>(*parts[part]);
     const auto file = [&](const char* what) { return directory / (std::string(kSplits[part]) + "_" + what + ".npy"); };
     const auto count = data.size();
-    write_npy(file("maps"), pictures_of(data.pool().index_select(0, data.index().view(-1)), walk.side));
-    write_npy(file("vertex_weights"),
-              costs.index_select(0, data.worlds().reshape(-1)).view({count, walk.side, walk.side}).to(torch::kFloat16));
+    write_npy(file("maps"), array_of(pictures_of(data.pool().index_select(0, data.index().view(-1)), walk.side)));
+    write_npy(
+        file("vertex_weights"),
+        array_of(
+            costs.index_select(0, data.worlds().reshape(-1)).view({count, walk.side, walk.side}).to(torch::kFloat16)));
     auto masks = torch::zeros({count, walk.cells()}, torch::kUInt8);
     auto marks = masks.accessor<std::uint8_t, 2>();
     const auto outputs = data.labels().outputs.contiguous();
@@ -201,7 +204,7 @@ void write_maps(const PathPlanning& problem, const Splits& splits, const std::fi
         marks[map][cell] = 1;
       }
     }
-    write_npy(file("shortest_paths"), masks.view({count, walk.side, walk.side}));
+    write_npy(file("shortest_paths"), array_of(masks.view({count, walk.side, walk.side})));
   }
 }
 

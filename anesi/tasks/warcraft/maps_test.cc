@@ -6,6 +6,7 @@
 #include "anesi/data/image_examples.h"
 #include "anesi/io/files.h"
 #include "anesi/io/npy.h"
+#include "anesi/tensors/arrays.h"
 #include "anesi/testing/message_of.h"
 
 namespace anesi {
@@ -31,7 +32,7 @@ class WarcraftMaps : public testing::Test {
   // Changes one of the files.
   void spoil(const std::string& name, const std::function<torch::Tensor(torch::Tensor)>& change) const {
     const auto path = directory_.path() / name;
-    write_npy(path, change(read_npy(path)));
+    write_npy(path, array_of(change(tensor_of(read_npy(path)))));
   }
 
   PathPlanning problem_{6};

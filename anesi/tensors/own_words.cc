@@ -1,4 +1,4 @@
-#include "anesi/io/own_words.h"
+#include "anesi/tensors/own_words.h"
 
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
