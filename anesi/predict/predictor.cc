@@ -185,9 +185,9 @@ Explanation Predictor::explain(const torch::Tensor& belief, const ExplainRequest
     case ExplainedBy::kModel:
       return explain_by_model(std::move(explanation), belief, outputs, request);
     case ExplainedBy::kSearch:
-      return explain_by_search(std::move(explanation), belief, outputs, request);
+      return explain_by_search(std::move(explanation), belief, outputs);
     case ExplainedBy::kInfluence:
-      return explain_by_influence(std::move(explanation), belief, outputs, request);
+      return explain_by_influence(std::move(explanation), belief, outputs);
   }
   return explanation;
 }
@@ -222,7 +222,7 @@ Explanation Predictor::explain_by_model(Explanation explanation, const torch::Te
 }
 
 Explanation Predictor::explain_by_search(Explanation explanation, const torch::Tensor& belief,
-                                         const torch::Tensor& outputs, const ExplainRequest& request) const {
+                                         const torch::Tensor& outputs) const {
   const auto found = anesi::most_probable_worlds(problem(), belief, outputs, options().limits);
   explanation.gap = found.gap.item<double>();
   explanation.proven = found.proven.item<bool>();
@@ -236,7 +236,7 @@ Explanation Predictor::explain_by_search(Explanation explanation, const torch::T
 }
 
 Explanation Predictor::explain_by_influence(Explanation explanation, const torch::Tensor& belief,
-                                            const torch::Tensor& outputs, const ExplainRequest& request) const {
+                                            const torch::Tensor& outputs) const {
   const c10::InferenceMode off(false);
   const torch::AutoGradMode gradients(true);
   const auto variable = belief.detach().clone().requires_grad_();

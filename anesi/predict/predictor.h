@@ -177,10 +177,10 @@ class Predictor {
  private:
   Explanation explain_by_model(Explanation explanation, const torch::Tensor& belief, const torch::Tensor& outputs,
                                const ExplainRequest& request) const;
-  Explanation explain_by_search(Explanation explanation, const torch::Tensor& belief, const torch::Tensor& outputs,
-                                const ExplainRequest& request) const;
-  Explanation explain_by_influence(Explanation explanation, const torch::Tensor& belief, const torch::Tensor& outputs,
-                                   const ExplainRequest& request) const;
+  Explanation explain_by_search(Explanation explanation, const torch::Tensor& belief,
+                                const torch::Tensor& outputs) const;
+  Explanation explain_by_influence(Explanation explanation, const torch::Tensor& belief,
+                                   const torch::Tensor& outputs) const;
   ExplainedWorld explained_world(std::vector<std::int64_t> world, double probability, const torch::Tensor& belief,
                                  const Explanation& explanation) const;
 
