@@ -1,7 +1,7 @@
 // Circuits from c2d, D4 and libsdd: the two targets share what is asked of a circuit that was read.
 #include <cmath>
 
-#include "anesi/exact/circuit_files.h"
+#include "anesi/logic/circuit_files.h"
 #include "fuzz/target.h"
 
 namespace anesi::fuzz {

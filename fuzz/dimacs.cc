@@ -1,4 +1,4 @@
-#include "anesi/exact/dimacs.h"
+#include "anesi/logic/dimacs.h"
 
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-#include "anesi/exact/wcnf.h"
+#include "anesi/logic/wcnf.h"
 
 #include <cmath>
 

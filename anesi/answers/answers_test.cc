@@ -9,7 +9,7 @@
 #include "anesi/core/error.h"
 #include "anesi/core/grid_walk.h"
 #include "anesi/core/variable_pairs.h"
-#include "anesi/exact/exact_model.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/tensors/rows.h"
 #include "anesi/testing/lookup.h"
 #include "anesi/testing/message_of.h"

@@ -7,7 +7,7 @@
 #include "anesi/answers/answers.h"
 #include "anesi/core/asked_output.h"
 #include "anesi/discover/discover.h"
-#include "anesi/exact/exact_model.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/options/option_table.h"
 #include "anesi/predict/right_outputs.h"
 #include "anesi/tensors/beliefs.h"

@@ -6,7 +6,7 @@
 #include "anesi/check/problem_check.h"
 #include "anesi/core/problem.h"
 #include "anesi/discover/discover.h"
-#include "anesi/exact/cnf.h"
+#include "anesi/logic/cnf.h"
 
 namespace anesi {
 

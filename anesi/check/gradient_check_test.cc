@@ -4,7 +4,7 @@
 
 #include <queue>
 
-#include "anesi/exact/random_formula.h"
+#include "anesi/logic/random_formula.h"
 #include "anesi/tensors/rows.h"
 #include "anesi/tensors/seeded.h"
 #include "anesi/testing/random.h"

@@ -7,7 +7,7 @@
 
 #include "anesi/core/index.h"
 #include "anesi/estimate/estimator.h"
-#include "anesi/exact/random_formula.h"
+#include "anesi/logic/random_formula.h"
 #include "anesi/tensors/rows.h"
 #include "anesi/tensors/seeded.h"
 

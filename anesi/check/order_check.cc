@@ -5,14 +5,14 @@
 #include <limits>
 #include <random>
 
-#include "anesi/exact/random_formula.h"
+#include "anesi/logic/random_formula.h"
 #include "anesi/formula/formula.h"
 #include "anesi/models/architecture.h"
 #include "anesi/models/sample.h"
 #include "anesi/models/set_model.h"
 #include "anesi/optimize/schedule.h"
 #include "anesi/priors/fixed_dirichlet.h"
-#include "anesi/pruners/sat_pruner.h"
+#include "anesi/search/sat_pruner.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"

@@ -1,7 +1,7 @@
 #include "anesi/check/prior_check.h"
 
 #include "anesi/core/error.h"
-#include "anesi/exact/exact_model.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/run/training.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/seeded.h"

@@ -16,7 +16,7 @@
 #include "anesi/core/variable_pairs.h"
 #include "anesi/discover/discover.h"
 #include "anesi/discover/find_tables.h"
-#include "anesi/exact/automaton_filter.h"
+#include "anesi/models/automaton_filter.h"
 #include "anesi/io/thousands.h"
 #include "anesi/run/configuration.h"
 #include "anesi/tensors/problem.h"

@@ -10,7 +10,7 @@
 #include "anesi/cli/command.h"
 #include "anesi/cli/line_chart.h"
 #include "anesi/core/pruner.h"
-#include "anesi/exact/automaton_inference.h"
+#include "anesi/models/automaton_inference.h"
 #include "anesi/io/files.h"
 #include "anesi/models/beam.h"
 #include "anesi/models/scan.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "anesi/core/error.h"
-#include "anesi/tensors/build.h"
+#include "anesi/core/build.h"
 
 namespace anesi::cli {
 

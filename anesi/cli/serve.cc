@@ -15,7 +15,7 @@
 #include "anesi/cli/command.h"
 #include "anesi/cli/numbers.h"
 #include "anesi/serve/api.h"
-#include "anesi/tensors/build.h"
+#include "anesi/core/build.h"
 
 namespace anesi::cli {
 namespace {

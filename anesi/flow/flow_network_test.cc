@@ -7,7 +7,7 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
-#include "anesi/exact/enumerate.h"
+#include "anesi/models/enumerate.h"
 #include "anesi/flow/problem_flow.h"
 #include "anesi/options/option_table.h"
 #include "anesi/tensors/rows.h"

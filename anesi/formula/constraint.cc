@@ -2,8 +2,8 @@
 
 #include "anesi/core/asked_output.h"
 #include "anesi/core/error.h"
-#include "anesi/exact/circuit_pruner.h"
-#include "anesi/pruners/remembering_pruner.h"
+#include "anesi/search/circuit_pruner.h"
+#include "anesi/search/remembering_pruner.h"
 
 namespace anesi {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "anesi/core/known_variables.h"
 #include "anesi/core/problem.h"
-#include "anesi/exact/compiled_formula.h"
+#include "anesi/logic/compiled_formula.h"
 #include "anesi/tensors/observations.h"
 
 namespace anesi {

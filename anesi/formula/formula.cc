@@ -8,14 +8,14 @@
 
 #include "anesi/core/asked_output.h"
 #include "anesi/core/error.h"
-#include "anesi/exact/circuit_files.h"
-#include "anesi/exact/circuit_pruner.h"
-#include "anesi/exact/sat.h"
+#include "anesi/logic/circuit_files.h"
+#include "anesi/search/circuit_pruner.h"
+#include "anesi/logic/sat.h"
 #include "anesi/formula/constraint.h"
 #include "anesi/formula/formula_encoding.h"
-#include "anesi/pruners/remembering_pruner.h"
-#include "anesi/pruners/sat_pruner.h"
-#include "anesi/tensors/build.h"
+#include "anesi/search/remembering_pruner.h"
+#include "anesi/search/sat_pruner.h"
+#include "anesi/core/build.h"
 #include "anesi/tensors/seeded.h"
 
 namespace anesi {

@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "anesi/core/problem.h"
-#include "anesi/exact/cnf.h"
-#include "anesi/exact/dimacs.h"
+#include "anesi/logic/cnf.h"
+#include "anesi/logic/dimacs.h"
 
 namespace anesi {
 

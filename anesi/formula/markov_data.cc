@@ -10,7 +10,7 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
-#include "anesi/exact/file_words.h"
+#include "anesi/logic/file_words.h"
 #include "anesi/io/npy.h"
 #include "anesi/tensors/arrays.h"
 

@@ -6,9 +6,9 @@
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
 #include "anesi/core/thread_pool.h"
-#include "anesi/exact/formula_graph.h"
+#include "anesi/models/formula_graph.h"
 #include "anesi/formula/formula.h"
-#include "anesi/tensors/build.h"
+#include "anesi/core/build.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"
 

@@ -16,9 +16,9 @@
 #include <optional>
 
 #include "anesi/core/problem.h"
-#include "anesi/exact/sat.h"
-#include "anesi/exact/soft_circuit.h"
-#include "anesi/exact/wcnf.h"
+#include "anesi/logic/sat.h"
+#include "anesi/formula/soft_circuit.h"
+#include "anesi/logic/wcnf.h"
 #include "anesi/models/graph.h"
 
 namespace anesi {

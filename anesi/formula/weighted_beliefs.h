@@ -4,8 +4,8 @@
 #include <torch/torch.h>
 
 #include "anesi/core/space.h"
-#include "anesi/exact/cnf.h"
-#include "anesi/exact/dimacs.h"
+#include "anesi/logic/cnf.h"
+#include "anesi/logic/dimacs.h"
 
 namespace anesi {
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <set>
 
-#include "anesi/exact/exact_model.h"
-#include "anesi/exact/table_inference.h"
+#include "anesi/models/exact_model.h"
+#include "anesi/models/table_inference.h"
 #include "anesi/losses/observed_log_prob.h"
 #include "anesi/tensors/rows.h"
 #include "anesi/tensors/seeded.h"

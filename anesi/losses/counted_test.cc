@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "anesi/exact/enumerate.h"
+#include "anesi/models/enumerate.h"
 #include "anesi/models/architecture.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/problem.h"

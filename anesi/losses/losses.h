@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "anesi/exact/exact_model.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/losses/amortized.h"
 #include "anesi/losses/estimated.h"
 #include "anesi/losses/loss.h"

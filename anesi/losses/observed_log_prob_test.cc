@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "anesi/exact/exact_model.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/models/architecture.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/problem.h"

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "anesi/core/error.h"
-#include "anesi/exact/enumerate.h"
+#include "anesi/models/enumerate.h"
 #include "anesi/formula/formula.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/problem.h"

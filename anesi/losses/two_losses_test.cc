@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "anesi/exact/exact_model.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/losses/exact.h"
 #include "anesi/losses/losses.h"
 #include "anesi/losses/rloo.h"

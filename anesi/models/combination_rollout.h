@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "anesi/core/index.h"
-#include "anesi/models/planned_step.h"
+#include "anesi/exact/planned_step.h"
 #include "anesi/models/sequence_model.h"
 #include "anesi/tensors/rows.h"
 

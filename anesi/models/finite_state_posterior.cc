@@ -11,7 +11,7 @@
 #include "anesi/core/error.h"
 #include "anesi/core/thread_pool.h"
 #include "anesi/models/combination_rollout.h"
-#include "anesi/models/planned_step.h"
+#include "anesi/exact/planned_step.h"
 #include "anesi/tensors/beliefs.h"
 
 namespace anesi {

@@ -3,7 +3,7 @@
 
 #include <torch/torch.h>
 
-#include "anesi/models/factor_graph.h"
+#include "anesi/logic/factor_graph.h"
 
 namespace anesi {
 

@@ -10,7 +10,7 @@
 #include "anesi/core/error.h"
 #include "anesi/core/thread_pool.h"
 #include "anesi/core/vectorized.h"
-#include "anesi/models/planned_step.h"
+#include "anesi/exact/planned_step.h"
 
 namespace anesi {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "anesi/exact/exact_model.h"
-#include "anesi/exact/random_formula.h"
+#include "anesi/models/exact_model.h"
+#include "anesi/logic/random_formula.h"
 #include "anesi/formula/formula.h"
 #include "anesi/formula/weighted_beliefs.h"
 #include "anesi/models/architecture.h"

@@ -1,6 +1,6 @@
 #include "anesi/predict/earlier_formats.h"
 
-#include "anesi/exact/exact_architecture.h"
+#include "anesi/models/exact_architecture.h"
 
 namespace anesi {
 

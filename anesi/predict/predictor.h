@@ -27,7 +27,7 @@
 #include "anesi/predict/decision.h"
 #include "anesi/predict/evaluation.h"
 #include "anesi/predict/explanation.h"
-#include "anesi/search/consistent_worlds.h"
+#include "anesi/models/consistent_worlds.h"
 #include "anesi/tensors/examples.h"
 
 namespace anesi {

@@ -5,7 +5,7 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
-#include "anesi/exact/exact_model.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/predict/predictor.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"

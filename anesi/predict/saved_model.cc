@@ -8,8 +8,8 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/pruner.h"
-#include "anesi/exact/exact_model.h"
-#include "anesi/exact/found_facts.h"
+#include "anesi/models/exact_model.h"
+#include "anesi/models/found_facts.h"
 #include "anesi/io/fail.h"
 #include "anesi/io/files.h"
 #include "anesi/io/input_file.h"

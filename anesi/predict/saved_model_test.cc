@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "anesi/core/error.h"
-#include "anesi/exact/exact_model.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/io/files.h"
 #include "anesi/io/input_file.h"
 #include "anesi/models/architecture.h"

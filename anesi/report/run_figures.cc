@@ -10,7 +10,7 @@
 #include "anesi/core/error.h"
 #include "anesi/core/output_tables.h"
 #include "anesi/discover/drawing.h"
-#include "anesi/exact/found_facts.h"
+#include "anesi/models/found_facts.h"
 #include "anesi/io/safetensors.h"
 #include "anesi/io/without_folders.h"
 #include "anesi/predict/renaming.h"
@@ -19,7 +19,7 @@
 #include "anesi/run/run.h"
 #include "anesi/run/run_record.h"
 #include "anesi/run/summary.h"
-#include "anesi/tensors/build.h"
+#include "anesi/core/build.h"
 #include "anesi/tensors/own_words.h"
 #include "anesi/tensors/rows.h"
 

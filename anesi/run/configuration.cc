@@ -7,9 +7,9 @@
 
 #include "anesi/core/error.h"
 #include "anesi/exact/automaton.h"
-#include "anesi/exact/circuit_inference.h"
-#include "anesi/exact/cnf.h"
-#include "anesi/exact/enumerate.h"
+#include "anesi/models/circuit_inference.h"
+#include "anesi/logic/cnf.h"
+#include "anesi/models/enumerate.h"
 #include "anesi/options/parse_toml.h"
 #include "anesi/tensors/seeded.h"
 

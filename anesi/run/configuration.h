@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "anesi/discover/discover.h"
-#include "anesi/exact/exact_model.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/losses/losses.h"
 #include "anesi/models/architecture.h"
 #include "anesi/options/option_table.h"

@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 #include <torch/torch.h>
+#include <torch/version.h>
 
 #include <ctime>
 #include <fstream>
 #include <thread>
 
-#include "anesi/tensors/build.h"
+#include "anesi/core/build.h"
 
 namespace anesi {
 namespace {
@@ -30,7 +31,7 @@ nlohmann::ordered_json this_machine() {
   return {{"cpu", processor_name()},
           {"cores", std::thread::hardware_concurrency()},
           {"threads", torch::get_num_threads()},
-          {"torch", build.libtorch},
+          {"torch", TORCH_VERSION},
           {"anesi", build.version}};
 }
 

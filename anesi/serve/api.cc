@@ -11,7 +11,7 @@
 #include "anesi/report/training_charts.h"
 #include "anesi/serve/page_files.h"
 #include "anesi/serve/shown_input.h"
-#include "anesi/tensors/build.h"
+#include "anesi/core/build.h"
 #include "anesi/tensors/own_words.h"
 #include "anesi/tensors/rows.h"
 

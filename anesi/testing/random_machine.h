@@ -7,9 +7,8 @@
 
 #include "anesi/core/problem.h"
 #include "anesi/exact/automaton.h"
-#include "anesi/exact/cnf.h"
-#include "anesi/pruners/automaton_pruner.h"
-#include "anesi/tensors/problem.h"
+#include "anesi/logic/cnf.h"
+#include "anesi/search/automaton_pruner.h"
 
 namespace anesi::toys {
 

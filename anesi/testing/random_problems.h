@@ -13,7 +13,7 @@
 #include "anesi/core/index.h"
 #include "anesi/core/output_tables.h"
 #include "anesi/core/problem.h"
-#include "anesi/exact/cnf.h"
+#include "anesi/logic/cnf.h"
 #include "anesi/testing/oracle.h"
 #include "anesi/testing/random_machine.h"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <random>
 
-#include "anesi/exact/random_formula.h"
+#include "anesi/logic/random_formula.h"
 #include "anesi/formula/markov_logic.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/rows.h"

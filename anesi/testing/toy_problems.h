@@ -13,10 +13,9 @@
 #include "anesi/core/trace.h"
 #include "anesi/core/variable_pairs.h"
 #include "anesi/exact/automaton.h"
-#include "anesi/exact/cnf.h"
-#include "anesi/pruners/automaton_pruner.h"
+#include "anesi/logic/cnf.h"
+#include "anesi/search/automaton_pruner.h"
 #include "anesi/search/pair_propagation.h"
-#include "anesi/tensors/rows.h"
 
 namespace anesi::toys {
 

@@ -5,12 +5,12 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/interrupt.h"
-#include "anesi/exact/formula_graph.h"
-#include "anesi/exact/random_formula.h"
+#include "anesi/models/formula_graph.h"
+#include "anesi/logic/random_formula.h"
 #include "anesi/models/inference_model.h"
 #include "anesi/models/sample_tree.h"
 #include "anesi/optimize/adam.h"
-#include "anesi/pruners/sat_pruner.h"
+#include "anesi/search/sat_pruner.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/seeded.h"
 

@@ -18,7 +18,7 @@
 #include <memory>
 #include <random>
 
-#include "anesi/exact/cnf.h"
+#include "anesi/logic/cnf.h"
 #include "anesi/formula/markov_logic.h"
 #include "anesi/models/graph.h"
 #include "anesi/options/option_table.h"

@@ -6,9 +6,9 @@
 #include <exception>
 #include <thread>
 
-#include "anesi/exact/circuit.h"
-#include "anesi/exact/random_formula.h"
-#include "anesi/exact/sat.h"
+#include "anesi/logic/circuit.h"
+#include "anesi/logic/random_formula.h"
+#include "anesi/logic/sat.h"
 #include "anesi/formula/markov_logic.h"
 #include "anesi/predict/soft_count.h"
 #include "anesi/train/formula_training.h"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "anesi/core/error.h"
-#include "anesi/exact/exact_model.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/seeded.h"
 

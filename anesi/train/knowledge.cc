@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "anesi/core/known_variables.h"
-#include "anesi/exact/exact_model.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/losses/exact.h"
 #include "anesi/models/architecture.h"
 #include "anesi/priors/certain.h"

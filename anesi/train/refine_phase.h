@@ -14,7 +14,7 @@
 #include "anesi/optimize/adam.h"
 #include "anesi/optimize/schedule.h"
 #include "anesi/options/option_table.h"
-#include "anesi/search/consistent_worlds.h"
+#include "anesi/models/consistent_worlds.h"
 #include "anesi/train/explained_labels.h"
 #include "anesi/train/kinds.h"
 #include "anesi/train/learner.h"

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "anesi/core/error.h"
-#include "anesi/exact/found_facts.h"
+#include "anesi/models/found_facts.h"
 #include "anesi/models/module_tensors.h"
 #include "anesi/train/watch.h"
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "anesi/check/model_check.h"
-#include "anesi/exact/exact_model.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/losses/partners.h"
 #include "anesi/predict/predictor.h"
 #include "anesi/predict/saved_model.h"

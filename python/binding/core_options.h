@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "anesi/discover/discover.h"
-#include "anesi/exact/exact_model.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/options/option_table.h"
 #include "anesi/predict/predictor.h"
 #include "anesi/priors/priors.h"

@@ -3,6 +3,7 @@
 // The lock is let go wherever something is computed: a backward pass in C++ that held it would wait for itself.
 #include <fmt/format.h>
 #include <torch/extension.h>
+#include <torch/version.h>
 
 #include <filesystem>
 
@@ -11,15 +12,15 @@
 #include "anesi/core/index.h"
 #include "anesi/discover/drawing.h"
 #include "anesi/exact/automaton.h"
-#include "anesi/exact/automaton_filter.h"
-#include "anesi/exact/circuit_inference.h"
-#include "anesi/exact/cnf.h"
-#include "anesi/exact/enumerate.h"
+#include "anesi/models/automaton_filter.h"
+#include "anesi/models/circuit_inference.h"
+#include "anesi/logic/cnf.h"
+#include "anesi/models/enumerate.h"
 #include "anesi/formula/formula.h"
 #include "anesi/options/value_named.h"
 #include "anesi/perception/pooled_relu.h"
 #include "anesi/run/load_run.h"
-#include "anesi/tensors/build.h"
+#include "anesi/core/build.h"
 #include "anesi/tensors/own_words.h"
 #include "anesi/tensors/problem.h"
 #include "core.h"
@@ -483,7 +484,7 @@ PYBIND11_MODULE(_core, module) {
       PyErr_SetString(PyExc_OSError, in_own_words(error).c_str());
     }
   });
-  module.attr("build") = this_build().to_string();
+  module.attr("build") = this_build().to_string("libtorch " TORCH_VERSION);
   python::bind_facts(module);
   python::bind_core(module);
   python::bind_tasks(module);

@@ -10,7 +10,7 @@
 
 #include "anesi/core/error.h"
 #include "anesi/data/structured_examples.h"
-#include "anesi/exact/exact_model.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/formula/constraint.h"
 #include "anesi/formula/formula.h"
 #include "anesi/io/npy.h"

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <optional>
 
-#include "anesi/exact/circuit_builder.h"
+#include "anesi/logic/circuit_builder.h"
 
 namespace anesi {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "anesi/exact/circuit.h"
+#include "anesi/logic/circuit.h"
 
 namespace anesi {
 

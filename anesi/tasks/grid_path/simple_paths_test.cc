@@ -5,7 +5,7 @@
 #include <set>
 
 #include "anesi/core/error.h"
-#include "anesi/exact/circuit_files.h"
+#include "anesi/logic/circuit_files.h"
 #include "anesi/io/files.h"
 #include "anesi/tasks/grid_path/path_data.h"
 #include "anesi/testing/message_of.h"

@@ -2,8 +2,8 @@
 
 #include "anesi/core/reading_order.h"
 #include "anesi/exact/automaton.h"
-#include "anesi/exact/cnf.h"
-#include "anesi/pruners/automaton_pruner.h"
+#include "anesi/logic/cnf.h"
+#include "anesi/search/automaton_pruner.h"
 
 namespace anesi {
 namespace {

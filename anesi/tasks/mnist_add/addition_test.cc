@@ -8,7 +8,7 @@
 #include "anesi/check/model_check.h"
 #include "anesi/check/problem_check.h"
 #include "anesi/exact/automaton.h"
-#include "anesi/exact/enumerate.h"
+#include "anesi/models/enumerate.h"
 #include "anesi/losses/amortized.h"
 #include "anesi/models/transducer.h"
 #include "anesi/priors/certain.h"

@@ -12,7 +12,7 @@
 
 #include "anesi/core/error.h"
 #include "anesi/data/structured_examples.h"
-#include "anesi/exact/circuit_builder.h"
+#include "anesi/logic/circuit_builder.h"
 #include "anesi/formula/constraint.h"
 #include "anesi/io/input_file.h"
 #include "anesi/perception/tabular_mlp.h"

@@ -7,10 +7,10 @@
 #include "anesi/core/asked_output.h"
 #include "anesi/core/error.h"
 #include "anesi/core/variable_pairs.h"
-#include "anesi/exact/cnf.h"
+#include "anesi/logic/cnf.h"
 #include "anesi/predict/renaming.h"
-#include "anesi/pruners/sat_pruner.h"
-#include "anesi/tensors/build.h"
+#include "anesi/search/sat_pruner.h"
+#include "anesi/core/build.h"
 
 namespace anesi {
 namespace {

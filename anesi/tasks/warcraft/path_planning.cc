@@ -7,7 +7,7 @@
 #include "anesi/core/score.h"
 #include "anesi/core/thread_pool.h"
 #include "anesi/core/trace.h"
-#include "anesi/pruners/walk_pruner.h"
+#include "anesi/search/walk_pruner.h"
 #include "anesi/tasks/warcraft/shortest_path.h"
 #include "anesi/tasks/warcraft/terrain.h"
 
