@@ -40,7 +40,7 @@ class Oracle {
   };
 
   // Calls c once for every world.
-  explicit Oracle(const Problem& problem, const std::vector<std::int64_t>& given = {}) {
+  explicit Oracle(const Problem& problem) {
     problem.worlds().for_each_point([&](Values world) {
       worlds_.push_back({{world.begin(), world.end()}, apply_to(problem, world)});
     });
