@@ -117,19 +117,23 @@ void Backend::find_log_prob_of_others(const Query& query, std::span<double> log_
   }
 }
 
-void Backend::hessian_product(const Query& query, LogBeliefRows direction, GradientRows result) const {
+void Backend::hessian_product(const Query& query, LogBeliefRows direction, GradientRows result, Of of) const {
   check(query.logs, &query.outputs);
   std::fill_n(result.data, result.size * result.row_size(), 0.0);
-  if (query.size() > 0) find_hessian_product(query, direction, result);
+  if (query.size() > 0) find_hessian_product(query, direction, result, of);
 }
 
-// The second derivatives of log p are the covariances of [w_i = v] under p(w|y,P):
+// p(y|P) and p(not y|P) are linear in each P_i, so the second derivatives of their logarithms are the covariances of
+// [w_i = v] under p(w|y,P) or p(w|not y,P):
 //   (H d)_j(u) = p(w_j = u) (E[sum of d_i(w_i) | w_j = u] - E[sum of d_i(w_i)]).
-void Backend::find_hessian_product(const Query& query, LogBeliefRows direction, GradientRows result) const {
+void Backend::find_hessian_product(const Query& query, LogBeliefRows direction, GradientRows result, Of of) const {
+  const auto find = [&](const Query& asked, std::span<double> log_probs, GradientRows gradient) {
+    return of == Of::kOutput ? log_prob(asked, log_probs, gradient) : log_prob_of_others(asked, log_probs, gradient);
+  };
   const auto size = query.size(), width = query.logs.width, row_size = query.logs.row_size();
   OwnBeliefs marginals(size, query.logs);
   std::vector<double> log_probs(as_size(size));
-  log_prob(query, log_probs, marginals.rows);
+  find(query, log_probs, marginals.rows);
   struct Certain {
     std::int64_t row, variable, value;
   };
@@ -148,7 +152,7 @@ void Backend::find_hessian_product(const Query& query, LogBeliefRows direction, 
       }
       std::ranges::copy(query.outputs[row], outputs[place].begin());
     }
-    log_prob({logs.rows, outputs}, parts, slope.rows);
+    find({logs.rows, outputs}, parts, slope.rows);
     for (std::int64_t place = 0; place < count; ++place) {
       const auto& [row, variable, value] = asked[as_size(place)];
       const double mean = dot(worlds_, marginals.rows.row(row), direction.row(row), width);

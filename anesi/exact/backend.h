@@ -77,6 +77,8 @@ class Backend {
 
   const Space& worlds() const { return worlds_; }
   const Space& outputs() const { return outputs_; }
+  // Whether answers are those of the problem; else they approximate them.
+  virtual bool is_exact() const { return true; }
 
   // log p(y|P) of each row; -inf if it is impossible. If `gradient` is not empty, it is overwritten with the derivative
   // by log P_i(v), which is p(w_i = v|y,P) because p(y|P) is linear in each P_i; 0 if y is impossible.
@@ -84,9 +86,10 @@ class Backend {
   // The same of all other outputs together, which log(1 - p(y|P)) would round to nothing if y is all but certain.
   void log_prob_of_others(const Query& query, std::span<double> log_probs, GradientRows gradient = {}) const;
 
-  // `result` = H * direction, with H the matrix of second derivatives of log p(y|P) by log P_i(v); both are
-  // [size, variables, width]. 0 if y is impossible.
-  void hessian_product(const Query& query, LogBeliefRows direction, GradientRows result) const;
+  // `result` = H * direction, with H the matrix of second derivatives of log p(y|P) by log P_i(v), or of that of all
+  // other outputs together; both are [size, variables, width]. 0 if that is impossible.
+  enum class Of { kOutput, kOthers };
+  void hessian_product(const Query& query, LogBeliefRows direction, GradientRows result, Of of = Of::kOutput) const;
 
   // The world of largest p(w|y,P) and log p(w|P), which is -inf if no world of positive probability gives the output.
   void most_probable(const Query& query, MutablePointRows worlds, std::span<double> log_probs) const;
@@ -117,7 +120,7 @@ class Backend {
   // By the first variable in which an output differs: as many queries as there are variables.
   virtual void find_log_prob_of_others(const Query& query, std::span<double> log_probs, GradientRows gradient) const;
   // By making each value of each variable certain: as many queries as there are values.
-  virtual void find_hessian_product(const Query& query, LogBeliefRows direction, GradientRows result) const;
+  virtual void find_hessian_product(const Query& query, LogBeliefRows direction, GradientRows result, Of of) const;
   // By asking for the most probable world of what is left, again and again.
   virtual std::vector<RankedPoints> rank_worlds(const Query& query, std::int64_t top) const;
   virtual std::vector<RankedPoints> rank_outputs(LogBeliefRows logs, std::int64_t top) const;
