@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""The house stays in order: folders include only what stands above them, and name no option of a later one.
+"""The house stays in order: folders include only what stands above them.
 
     tests/structure_test.py build/release/anesi
 """
 
-import json
 import pathlib
 import re
 import subprocess
@@ -15,16 +14,12 @@ PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 ROOT = pathlib.Path(__file__).resolve().parent.parent / "anesi"
 
 # As in docs/design.md. A folder uses only itself and those before it.
-FOLDERS = ["core", "options", "io", "logic", "exact", "search", "tensors", "optimize", "models", "formula", "priors", "estimate", "discover", "perception", "predict",
-           "losses", "flow", "data", "train", "tasks", "answers", "run", "check", "report", "serve", "cli"]
+FOLDERS = ["core", "options", "io", "logic", "exact", "search", "tensors", "optimize", "models", "formula", "priors",
+           "estimate", "discover", "perception", "predict", "losses", "flow", "data", "train", "tasks", "answers", "run", "check", "report", "serve", "cli"]
 # What anesi::knowledge is made of does without libtorch.
 KNOWLEDGE = ["core", "options", "io", "logic", "exact", "search"]
 # What anesi::inference is made of must do without the others.
 INFERENCE = KNOWLEDGE + ["tensors", "models", "formula", "perception", "predict"]
-# Where the options of a group are described, where that is not models/ (architectures) or tasks/.
-GROUPS = {"train": ["optimize", "train"], "q": ["optimize", "losses", "train"], "prior": ["priors"], "exact": ["models"],
-          "palette": ["priors"], "mixture": ["priors"], "flow": ["priors"], "rloo": ["losses"], "estimate": ["losses"], "semantic": ["losses"], "refine": ["optimize", "search", "train"], "kinds": ["train"], "start": ["train"], "discover": ["discover"],
-          "eval": ["predict"], "task": ["tasks"]}
 
 
 def sources(tests=False):
@@ -34,16 +29,6 @@ def sources(tests=False):
             folder = path.relative_to(ROOT).parts[0]
             if folder != "testing":
                 yield folder, path, path.read_text()
-
-
-def option_names():
-    listed = subprocess.run([PROGRAM, "tasks", "--json"], capture_output=True, text=True, check=True)
-    tasks = [task["name"] for task in json.loads(listed.stdout)["tasks"]]
-    names = set()
-    for task in tasks:
-        told = subprocess.run([PROGRAM, "train", task, "--all-options", "--help"], capture_output=True, text=True, check=True)
-        names.update(re.findall(r"^  ([a-z_]+\.[a-z_0-9]+) ", told.stdout, re.MULTILINE))
-    return names
 
 
 class Structure(unittest.TestCase):
@@ -84,27 +69,6 @@ class Structure(unittest.TestCase):
                     wrong.append(f"{document.name}: {name}")
                 if re.fullmatch(r"[\w/]*(_test\.(cc|py|cmake)|earlier_formats\.cc)", name) and pathlib.Path(name).name not in tests:
                     wrong.append(f"{document.name}: {name}")
-        self.assertEqual(wrong, [])
-
-    def test_no_folder_names_an_option_of_a_later_one(self):
-        described = {}  # by name without its group: the folders that describe it
-        for folder, _, text in sources():
-            for name in re.findall(r'table\.add\(\s*"([a-z_0-9]+)"', text):
-                described.setdefault(name, set()).add(folder)
-        home = {}
-        for option in option_names():
-            group, name = option.split(".")
-            among = [folder for folder in GROUPS.get(group, ["models"]) if folder in described.get(name, ())]
-            if among:
-                home[option] = min(FOLDERS.index(folder) for folder in among)
-        self.assertGreater(len(home), 80)
-        wrong = []
-        for folder, path, text in sources():
-            if path.name == "earlier_formats.cc":  # names of an earlier version, whatever they are called today
-                continue
-            for option in set(re.findall(r"(?<![\w./])([a-z_]+\.[a-z_0-9]+)(?![\w/]|\.\w|\()", text)):
-                if option in home and home[option] > FOLDERS.index(folder):
-                    wrong.append(f"{path.relative_to(ROOT)} names {option}, an option of {FOLDERS[home[option]]}")
         self.assertEqual(wrong, [])
 
     def test_no_header_is_without_an_opening(self):

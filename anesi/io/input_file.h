@@ -17,7 +17,7 @@ constexpr std::uint64_t kLargestSettings = std::uint64_t{1} << 20;  // config.to
 constexpr std::uint64_t kLargestJson = std::uint64_t{1} << 24;      // manifests, results, headers of safetensors
 constexpr std::uint64_t kLargestText = std::uint64_t{1} << 26;      // formulas, circuits, tables
 constexpr std::uint64_t kLargestPuzzles = std::uint64_t{1} << 32;   // pixels as text
-constexpr std::uint64_t kLargestArrays = std::uint64_t{1} << 36;    // IDX, NPY, safetensors, TorchScript
+constexpr std::uint64_t kLargestArrays = std::uint64_t{1} << 36;    // IDX, NPY, safetensors, modules
 
 class InputFile {
  public:

@@ -97,7 +97,7 @@ class Install(unittest.TestCase):
     def test_libraries_are_found_by_relative_paths(self):
         package = self.user.site_packages / "anesi"
         binaries = [*package.glob("_core*.so"), *package.glob("bin/*"), *package.glob("lib/*")]
-        self.assertEqual(len(binaries), 5)
+        self.assertEqual(len(binaries), 6)
         for binary in binaries:
             [paths] = re.findall(r"R(?:UN)?PATH.*\[(.*)\]", run(["readelf", "-d", binary]))
             for path in paths.split(":"):
