@@ -4,7 +4,6 @@
     tests/structure_test.py build/release/anesi
 """
 
-import json
 import pathlib
 import re
 import subprocess
