@@ -40,7 +40,7 @@ int main(int count, char** words) {
     const auto circuit = anesi::compiled_formula(*meal);
     std::printf("; %.0f of %.0f trays are possible\n", circuit->circuit.models(), meal->worlds().points());
 
-    const auto exact = anesi::make_circuit_inference(*meal);
+    const auto exact = anesi::make_exact(*meal, {.method = "circuit"});
     const auto looks = torch::randn({meal->worlds().variables(), 3, kPixels}, anesi::seeded(1));
     const auto training = photographs(*meal, *exact, looks, 600, 2), test = photographs(*meal, *exact, looks, 1000, 3);
 

@@ -26,7 +26,7 @@ Predictor exact_predictor(const std::shared_ptr<const Problem>& problem, Predict
       std::make_shared<toys::Lookup>(torch::tensor({{3.0, 0.5, 0.0}, {0.2, 2.0, 0.5}, {0.0, 1.4, 1.0}}));
   return Predictor({.problem = problem,
                     .perception = perception,
-                    .model = make_exact_model(*problem, {.method = ExactMethod::kEnumerate}),
+                    .model = make_exact_model(*problem, {.method = "enumerate"}),
                     .options = options});
 }
 

@@ -12,7 +12,6 @@
 #include "anesi/core/score.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/logic/cnf.h"
-#include "anesi/models/enumerate.h"
 #include "anesi/models/exact_model.h"
 #include "anesi/losses/amortized.h"
 #include "anesi/models/transducer.h"
@@ -105,7 +104,7 @@ TEST(ModelCheck, TheMostProbableExplanationOfATransducerIsTheExactOne) {
   const auto problem = std::make_shared<toys::Addition>(2);
   const auto& addition = *problem;
   const auto model = trained(problem, 600);
-  const auto exact = make_enumeration(addition);
+  const auto exact = make_exact(addition, {.method = "enumerate"});
   const auto beliefs = FixedDirichlet(addition.worlds(), 0.2).sample(100, seeded(5));
   const Context context(beliefs, apply(addition, sample_worlds(beliefs, seeded(6))));
   EXPECT_GE(mpe_agreement(*make_explanation(model, addition.worlds()), *exact, context, 16, nullptr), 0.97);

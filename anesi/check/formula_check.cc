@@ -9,7 +9,6 @@
 
 #include "anesi/core/error.h"
 #include "anesi/logic/circuit_files.h"
-#include "anesi/models/circuit_inference.h"
 #include "anesi/formula/constraint.h"
 #include "anesi/formula/weighted_beliefs.h"
 #include "anesi/io/files.h"

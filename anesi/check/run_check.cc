@@ -113,7 +113,7 @@ void examine_search(const Predictor& predictor, const AskedOutput& asked, const 
           median, times.back(), limits.nats, found, beliefs.size(0), proven.logical_not().sum().item<std::int64_t>()));
   try {
     constexpr double kSeconds = 20;
-    const auto exact = make_exact(problem, {.method = ExactMethod::kConditioned, .seconds = kSeconds})
+    const auto exact = make_exact(problem, {.method = "conditioned", .seconds = kSeconds})
                            ->most_probable(beliefs, outputs.expand({beliefs.size(0), -1}).contiguous());
     const auto likely = beliefs.amax(2).to(torch::kFloat64).log().sum(1);
     const auto gap = likely - exact.log_prob, searched = torch::cat(gaps);

@@ -15,7 +15,7 @@
 #include "anesi/discover/orders.h"
 #include "anesi/models/automaton_filter.h"
 #include "anesi/models/automaton_inference.h"
-#include "anesi/models/enumerate.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"
 #include "anesi/tensors/seeded.h"
@@ -161,7 +161,7 @@ TEST(Discover, WhatIsFoundGivesExactInference) {
   const auto found = discover(*problem);
   ASSERT_TRUE(found.automaton);
   const auto machine = make_automaton_inference(found.automaton);
-  const auto exact = make_enumeration(*problem);
+  const auto exact = make_exact(*problem, {.method = "enumerate"});
   auto beliefs = toys::random_beliefs(5, problem->worlds(), 1, seeded(seed)).requires_grad_();
   const auto outputs = apply(*problem, uniform_worlds(problem->worlds(), 5, seeded(seed + 1)));
   const auto one = machine->log_prob(beliefs, outputs), other = exact->log_prob(beliefs, outputs);

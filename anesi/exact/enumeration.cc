@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <tuple>
 
@@ -11,6 +13,7 @@
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
 #include "anesi/core/thread_pool.h"
+#include "anesi/exact/backends.h"
 
 namespace anesi {
 namespace {
@@ -141,12 +144,39 @@ std::int64_t middle(const Space& worlds) {
   return variable;
 }
 
+// In a batch; the fastest of a few, since a busy machine makes any call slow now and then.
+double seconds_a_call(const Problem& problem) {
+  constexpr std::int64_t kAsked = 16;
+  Random random(0);
+  const auto worlds = random_points(problem.worlds(), kAsked, random);
+  double fastest = std::numeric_limits<double>::infinity();
+  for (int time = 0; time < 3 && fastest > 1e-3; ++time) {
+    const auto begin = std::chrono::steady_clock::now();
+    apply(problem, worlds);
+    fastest = std::min(fastest, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  return fastest / static_cast<double>(kAsked);
+}
+
 class Enumeration final : public Backend {
  public:
+  static std::optional<BackendCost> applies(const Problem& problem, const ExactOptions&) {
+    const double worlds = problem.worlds().points();
+    if (worlds > kMostWorldsEnumerated) return std::nullopt;
+    const auto outputs = static_cast<double>(problem.outputs().variables());
+    return BackendCost{
+        .seconds = worlds * seconds_a_call(problem), .operations = worlds, .bytes = worlds * 8 * (outputs + 3)};
+  }
+  Enumeration(const Problem& problem, const ExactOptions&) : Enumeration(problem) {}
   explicit Enumeration(const Problem& problem)
       : Backend(problem.worlds(), problem.outputs()),
         first_(problem.worlds(), 0, middle(problem.worlds())),
         second_(problem.worlds(), middle(problem.worlds()), problem.worlds().variables()) {
+    if (problem.worlds().points() > kMostWorldsEnumerated) {
+      throw Error(fmt::format("enumeration: there are {:.3g} worlds; it takes up to {:.3g}", problem.worlds().points(),
+                              kMostWorldsEnumerated));
+    }
+    require_deterministic(problem);
     auto [distinct, of_world] = outputs_of_all_worlds(problem);
     distinct_ = std::move(distinct);
     begins_.assign(as_size(distinct_.size()) + 1, 0);
@@ -395,12 +425,9 @@ class Enumeration final : public Backend {
 }  // namespace
 
 std::unique_ptr<Backend> make_enumeration_backend(const Problem& problem) {
-  if (problem.worlds().points() > kMostWorldsEnumerated) {
-    throw Error(fmt::format("enumeration: there are {:.3g} worlds; it takes up to {:.3g}", problem.worlds().points(),
-                            kMostWorldsEnumerated));
-  }
-  require_deterministic(problem);
   return std::make_unique<Enumeration>(problem);
 }
+
+ANESI_BACKEND("enumerate", "all worlds of a small problem, listed by their outputs", Enumeration)
 
 }  // namespace anesi

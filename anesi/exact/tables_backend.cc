@@ -31,7 +31,24 @@ std::int64_t choose(const double* logs, std::int64_t size, Random& random) {
 
 }  // namespace
 
-TablesBackend::TablesBackend(const Problem& problem) : Backend(problem.worlds(), problem.outputs()) {
+// Automatically they are chosen only if they are exact.
+std::optional<BackendCost> TablesBackend::applies(const Problem& problem, const ExactOptions& options) {
+  const auto* const known = problem.facts().find<OutputTables>();
+  if (known == nullptr) return std::nullopt;
+  std::vector<bool> used(as_size(problem.worlds().variables()), false);
+  BackendCost cost;
+  for (const auto& table : known->tables) {
+    cost.operations += 10 * static_cast<double>(table.values.size());
+    for (const auto variable : table.variables) {
+      if (options.method == "auto" && used.at(as_size(variable))) return std::nullopt;
+      used.at(as_size(variable)) = true;
+    }
+  }
+  return cost;
+}
+
+TablesBackend::TablesBackend(const Problem& problem, const ExactOptions&)
+    : Backend(problem.worlds(), problem.outputs()) {
   const auto* const known = problem.facts().find<OutputTables>();
   if (known == nullptr || std::ssize(known->tables) != problem.outputs().variables()) {
     throw UsageError("tables: the problem gives no table for each output");
@@ -190,5 +207,7 @@ void TablesBackend::output_marginals(LogBeliefRows logs, GradientRows log_probs)
     }
   });
 }
+
+ANESI_BACKEND("tables", "a table for each output; exact if no two outputs share a variable", TablesBackend)
 
 }  // namespace anesi

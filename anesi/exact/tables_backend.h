@@ -10,14 +10,15 @@
 
 #include "anesi/core/output_tables.h"
 #include "anesi/core/problem.h"
-#include "anesi/exact/backend.h"
+#include "anesi/exact/backends.h"
 
 namespace anesi {
 
 class TablesBackend final : public Backend {
  public:
+  static std::optional<BackendCost> applies(const Problem& problem, const ExactOptions& options);
   // Throws UsageError if the problem gives no tables, or tables of other variables than it has.
-  explicit TablesBackend(const Problem& problem);
+  explicit TablesBackend(const Problem& problem, const ExactOptions& options = {});
 
   // Whether no variable is in two tables.
   bool is_exact() const override { return is_exact_; }

@@ -7,7 +7,7 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
-#include "anesi/models/enumerate.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/flow/problem_flow.h"
 #include "anesi/options/option_table.h"
 #include "anesi/tensors/rows.h"
@@ -91,7 +91,7 @@ TEST_P(EveryProblemAndView, FlowsAreProbabilities) {
     const auto beliefs = toys::random_beliefs(1, problem->worlds(), 1, seeded(seed));
     const auto flow = exact_flow(network, world_beliefs(beliefs[0], problem->worlds()));
     EXPECT_LT(largest_imbalance(network, flow), 1e-12);
-    const auto exact = make_enumeration(*problem);
+    const auto exact = make_exact(*problem, {.method = "enumerate"});
     for (std::size_t place = 0; place < network.states().size(); ++place) {
       const auto& state = network.states()[place];
       const auto unset = [](std::int64_t value) { return value == kUnset; };

@@ -6,8 +6,6 @@
 
 #include "anesi/core/asked_output.h"
 #include "anesi/core/error.h"
-#include "anesi/models/circuit_inference.h"
-#include "anesi/models/enumerate.h"
 #include "anesi/models/exact_model.h"
 #include "anesi/models/sample.h"
 #include "anesi/search/sat_pruner.h"
@@ -31,7 +29,7 @@ Cnf mixed() {
 class Constraints : public testing::TestWithParam<Cnf (*)()> {
  protected:
   std::shared_ptr<const Problem> problem_ = make_constraint(compiled_formula(GetParam()()));
-  std::unique_ptr<ExactInference> circuit_ = make_circuit_inference(*problem_), truth_ = make_enumeration(*problem_);
+  std::unique_ptr<ExactInference> circuit_ = make_exact(*problem_, {.method = "circuit"}), truth_ = make_exact(*problem_, {.method = "enumerate"});
   toys::RandomSeed seed_;
   torch::Tensor beliefs_ = toys::random_beliefs(20, problem_->worlds(), 1, seeded(seed_));
 };
@@ -75,7 +73,7 @@ TEST_P(Constraints, RareViolationsAreCountedAsEnumerationDoes) {
 TEST_P(Constraints, RareViolationsAreDrawnUnderThePruner) {
   const auto beliefs = sure_beliefs(*problem_, *circuit_, /*nats=*/14);
   const auto violated = torch::zeros({200, 1}, torch::kInt64);
-  const auto q = make_exact_model(*problem_, {.method = ExactMethod::kCircuit});
+  const auto q = make_exact_model(*problem_, {.method = "circuit"});
   const SymbolicPruning pruning(problem_->facts().share<Pruner>());
   const auto drawn = sample(*q.explanation, {beliefs, violated}, seeded(4), &pruning);
   EXPECT_TRUE(torch::equal(apply(*problem_, drawn.values), violated));

@@ -8,8 +8,7 @@
 #include "anesi/core/asked_output.h"
 #include "anesi/core/error.h"
 #include "anesi/core/pruner.h"
-#include "anesi/models/circuit_inference.h"
-#include "anesi/models/enumerate.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/logic/random_formula.h"
 #include "anesi/formula/constraint.h"
 #include "anesi/io/files.h"
@@ -53,8 +52,8 @@ TEST(Formula, WhatInputsTellOfAGroupIsNotJoined) {
   for (const auto& problem : {two_left, none_left}) {
     const auto beliefs = toys::random_beliefs(20, problem->worlds(), 1, seeded(1));
     const auto outputs = torch::ones({20, 1}, torch::kInt64);
-    EXPECT_TRUE(torch::allclose(make_circuit_inference(*problem)->log_prob(beliefs, outputs),
-                                make_enumeration(*problem)->log_prob(beliefs, outputs)));
+    EXPECT_TRUE(torch::allclose(make_exact(*problem, {.method = "circuit"})->log_prob(beliefs, outputs),
+                                make_exact(*problem, {.method = "enumerate"})->log_prob(beliefs, outputs)));
   }
   const auto clauses = formula_problem(formula(kColours), {.as = FormulaAs::kClauses, .told = {2}});
   EXPECT_EQ(clauses->worlds().domains(), (Domains{2, 2, 2, 2}));
@@ -110,7 +109,7 @@ TEST(Formula, HiddenVariablesCountOnce) {
       formula_problem(formula("p cnf 3 5\nc p show 1 2 0\n-3 1 2 0\n-3 -1 -2 0\n3 -1 2 0\n3 1 -2 0\n3 0\n"));
   const auto beliefs = torch::full({1, 2, 2}, 0.5, torch::kFloat64);
   EXPECT_NEAR(
-      make_circuit_inference(*problem)->log_prob(beliefs, torch::ones({1, 1}, torch::kInt64)).exp().item<double>(), 0.5,
+      make_exact(*problem, {.method = "circuit"})->log_prob(beliefs, torch::ones({1, 1}, torch::kInt64)).exp().item<double>(), 0.5,
       1e-12);
   EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{1, 0})[0], 1);
   EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{1, 1})[0], 0);
@@ -147,8 +146,8 @@ TEST(Formula, CountsAsEnumerationDoes) {
           toys::random_beliefs(5, problem->worlds(), 1, seeded(seed + static_cast<std::uint64_t>(round)));
       const auto outputs = as == FormulaAs::kConstraint ? torch::ones({5, 1}, torch::kInt64)
                                                         : apply(*problem, most_likely_worlds(beliefs));
-      EXPECT_TRUE(torch::allclose(make_circuit_inference(*problem)->log_prob(beliefs, outputs),
-                                  make_enumeration(*problem)->log_prob(beliefs, outputs)));
+      EXPECT_TRUE(torch::allclose(make_exact(*problem, {.method = "circuit"})->log_prob(beliefs, outputs),
+                                  make_exact(*problem, {.method = "enumerate"})->log_prob(beliefs, outputs)));
     }
   }
 }

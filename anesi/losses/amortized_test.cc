@@ -12,7 +12,7 @@
 #include "anesi/check/model_check.h"
 #include "anesi/core/error.h"
 #include "anesi/core/known_variables.h"
-#include "anesi/models/enumerate.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/logic/random_formula.h"
 #include "anesi/formula/formula.h"
 #include "anesi/models/architecture.h"
@@ -37,7 +37,7 @@ namespace {
 // Mean total variation between q and the exact distribution, by enumeration, over Dirichlet(0.2) beliefs.
 double total_variation(SequenceModel& model, const Problem& addition, std::int64_t beliefs) {
   const auto sampled = FixedDirichlet(addition.worlds(), 0.2).sample(beliefs, seeded(17));
-  return total_variations(model, addition.outputs(), *make_enumeration(addition), sampled).mean().item<double>();
+  return total_variations(model, addition.outputs(), *make_exact(addition, {.method = "enumerate"}), sampled).mean().item<double>();
 }
 
 AmortizedOptions few_samples() {
@@ -147,7 +147,7 @@ TEST(Amortized, UpdatesBringMessagesBetweenClausesNearer) {
   AmortizedLoss loss(problem, q, std::make_unique<FixedDirichlet>(problem->worlds(), 1), options, seeded(1));
   const auto beliefs = FixedDirichlet(problem->worlds(), 1).sample(100, seeded(2));
   const auto outputs = torch::ones({100, 1}, torch::kInt64);
-  const auto truth = make_enumeration(*problem)->log_prob(beliefs, outputs);
+  const auto truth = make_exact(*problem, {.method = "enumerate"})->log_prob(beliefs, outputs);
   const auto error = [&] {
     const torch::NoGradGuard no_gradients;
     return (q.prediction->log_prob(beliefs, outputs) - truth).square().mean().item<double>();

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "anesi/models/exact_model.h"
-#include "anesi/models/table_inference.h"
 #include "anesi/losses/observed_log_prob.h"
 #include "anesi/tensors/rows.h"
 #include "anesi/tensors/seeded.h"
@@ -30,32 +29,31 @@ struct Case {
 
 Case random_case(Chances& chances) {
   Case result;
-  const auto add = [&](ExactMethod method) {
-    const ExactOptions options{.method = method};
-    result.methods.emplace_back(name_of(method), make_exact(*result.problem, options));
+  const auto add = [&](const std::string& method) {
+    result.methods.emplace_back(method, make_exact(*result.problem, {.method = method}));
   };
   const auto kind = chances.between(0, 3);
   if (kind == 0) {
     result = {
         "machine", std::make_shared<toys::RandomMachine>(static_cast<std::uint64_t>(chances.between(0, 1 << 30))), {}};
-    add(ExactMethod::kAutomaton);
-    add(ExactMethod::kCircuit);
-    add(ExactMethod::kConditioned);
+    add("automaton");
+    add("circuit");
+    add("conditioned");
   } else if (kind == 1) {
     result = {"function", toys::random_function(chances), {}};
     if (result.problem->facts().find<Cnf>() != nullptr) {
-      add(ExactMethod::kCircuit);
-      add(ExactMethod::kConditioned);
+      add("circuit");
+      add("conditioned");
     }
   } else if (kind == 2) {
     result = {"tables", toys::random_tables(chances, /*apart=*/true), {}};
-    result.methods.emplace_back("tables", std::make_shared<TableInference>(*result.problem));
+    add("tables");
   } else {
     result = {"constraint", toys::random_constraint(chances), {}};
-    add(ExactMethod::kCircuit);
-    add(ExactMethod::kConditioned);
+    add("circuit");
+    add("conditioned");
   }
-  add(ExactMethod::kEnumerate);
+  add("enumerate");
   return result;
 }
 
@@ -107,7 +105,7 @@ class Beside {
 
   void log_prob(const Label& label) const {
     const auto logs = logs_.clone().requires_grad_();
-    const auto found = observed_log_prob(exact_, LogBeliefs(logs), observed(label));
+    const auto found = exact_.label_log_prob(LogBeliefs(logs), observed(label));
     const double expected = oracle_.log_prob(belief_, label);
     ASSERT_TRUE(near(found.item<double>(), expected));
     if (expected == kLogOfZero) return;

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "anesi/models/enumerate.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/models/architecture.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/problem.h"
@@ -36,7 +36,7 @@ class Counted : public testing::Test {
 
 TEST_F(Counted, FewDrawsGiveTheOutputItsProbabilityInTheMean) {
   constexpr std::int64_t kTrials = 4000;
-  const auto exact = make_enumeration(addition_)->log_prob(beliefs_.to(torch::kFloat64), outputs_).exp();
+  const auto exact = make_exact(addition_, {.method = "enumerate"})->log_prob(beliefs_.to(torch::kFloat64), outputs_).exp();
   const auto beliefs = beliefs_.repeat_interleave(kTrials, 0);
   for (const bool whole_worlds : {false, true}) {
     const auto rows = torch::arange(5).repeat_interleave(kTrials);
@@ -59,7 +59,7 @@ TEST_F(Counted, ManyDrawsGiveTheGradientOfExactInference) {
     };
     const auto gradient = gradient_of([&](const torch::Tensor& beliefs) { return counted(beliefs, seen, 20000); });
     const auto exact = gradient_of([&](const torch::Tensor& beliefs) {
-      const auto of_outputs = make_enumeration(addition_)->log_prob(beliefs, outputs_);
+      const auto of_outputs = make_exact(addition_, {.method = "enumerate"})->log_prob(beliefs, outputs_);
       return whole_worlds ? known_log_prob(beliefs, worlds_) - of_outputs : of_outputs;
     });
     EXPECT_TRUE(torch::allclose(gradient, exact, 0.02, 0.02)) << gradient - exact;

@@ -35,20 +35,6 @@ torch::Tensor by_rows(const Observations& observations, OfWhole of_whole, OfOthe
   return torch::cat(parts).index_select(0, torch::cat(rows).argsort());
 }
 
-// Of outputs alone, by exact inference.
-torch::Tensor output_log_prob(const ExactInference& exact, const LogBeliefs& beliefs, const Observations& seen) {
-  if (!seen.holds.defined() || seen.holds.all().item<bool>()) return exact.log_prob(beliefs, seen.outputs);
-  const auto not_so = exact.log_prob_of_others(beliefs, seen.outputs);
-  if (!seen.holds.any().item<bool>()) return not_so;
-  return torch::where(seen.holds, exact.log_prob(beliefs, seen.outputs), not_so);
-}
-
-// Minus infinity minus minus infinity is no number, and impossible as well.
-torch::Tensor difference(const torch::Tensor& of_both, const torch::Tensor& of_one) {
-  const auto impossible = of_both.detach().isneginf();
-  return (of_both.masked_fill(impossible, 0) - of_one.masked_fill(impossible, 0)).masked_fill(impossible, kLogOfZero);
-}
-
 }  // namespace
 
 LogBeliefs finite_logs(const torch::Tensor& beliefs) {
@@ -59,9 +45,9 @@ torch::Tensor observed_log_prob(const InferenceModel& model, const torch::Tensor
                                 const Observations& observations, const Pruning* pruning, bool prunes_prediction,
                                 const LogBeliefs* logs) {
   if (model.exact) {
-    if (logs != nullptr) return observed_log_prob(*model.exact, *logs, observations);
+    if (logs != nullptr) return model.exact->label_log_prob(*logs, observations);
     return through_logs(beliefs, model.exact->worlds(), [&](const LogBeliefs& of_beliefs) {
-      return observed_log_prob(*model.exact, of_beliefs, observations);
+      return model.exact->label_log_prob(of_beliefs, observations);
     });
   }
   return observed_log_prob(
@@ -72,26 +58,6 @@ torch::Tensor observed_log_prob(const InferenceModel& model, const torch::Tensor
       },
       [&](const torch::Tensor& believed, const Observations& seen) {
         return whole_world_log_prob(model, believed, seen, pruning);
-      });
-}
-
-torch::Tensor observed_log_prob(const ExactInference& exact, const LogBeliefs& beliefs,
-                                const Observations& observations) {
-  if (!observations.worlds.defined()) return output_log_prob(exact, beliefs, observations);
-  if (!observations.outputs.defined()) return beliefs.known_log_prob(observations.worlds);
-  return by_rows(
-      observations,
-      [&](const torch::Tensor& rows) {
-        const auto believed = beliefs.rows(rows);
-        const auto seen = observations.rows(rows);
-        const auto gives = exact.log_prob(believed.clamped(seen.worlds), seen.outputs);  // 0 or minus infinity
-        return difference(believed.known_log_prob(seen.worlds) + gives.detach(),
-                          exact.log_prob(believed, seen.outputs));
-      },
-      [&](const torch::Tensor& rows) {
-        const auto believed = beliefs.rows(rows);
-        const auto seen = observations.rows(rows);
-        return believed.known_log_prob(seen.worlds) + output_log_prob(exact, believed.clamped(seen.worlds), seen);
       });
 }
 

@@ -25,10 +25,6 @@ torch::Tensor observed_log_prob(const InferenceModel& model, const torch::Tensor
                                 const Observations& observations, const Pruning* pruning = nullptr,
                                 bool prunes_prediction = false, const LogBeliefs* logs = nullptr);
 
-// The same by exact inference.
-torch::Tensor observed_log_prob(const ExactInference& exact, const LogBeliefs& beliefs,
-                                const Observations& observations);
-
 // The same by anything that says how likely outputs are, log p(y|P), or log(1 - p(y|P)) where they do not hold, and
 // worlds that are known altogether, log p(w|y,P); [rows] each.
 using LogProb = std::function<torch::Tensor(const torch::Tensor& beliefs, const Observations& observations)>;

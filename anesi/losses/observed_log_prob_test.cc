@@ -64,7 +64,7 @@ class ObservedLogProb : public testing::Test {
   const std::shared_ptr<const Problem> problem_ = toys::uneven();  // domains 2, 4 and 3; outputs 3 and 2
   const torch::Tensor points_ = points_of(problem_->worlds());
   const torch::Tensor outputs_ = apply(*problem_, points_);
-  const InferenceModel exact_ = make_exact_model(*problem_, {.method = ExactMethod::kEnumerate});
+  const InferenceModel exact_ = make_exact_model(*problem_, {.method = "enumerate"});
   const torch::Tensor beliefs_ = toys::random_beliefs(kRows, problem_->worlds(), 1, seeded(seed_));
   const torch::Tensor worlds_ = sample_worlds(uniform_beliefs(kRows, problem_->worlds()), seeded(seed_ + 1));
   const torch::Tensor given_by_them_ = apply(*problem_, worlds_);

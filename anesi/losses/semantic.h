@@ -41,7 +41,7 @@ class SemanticLoss final : public Loss {
     if (options_.weight > 0) {
       const Observations of_outputs(observations.outputs, observations.holds);
       const auto likely = through_logs(beliefs, inference_->worlds(), [&](const LogBeliefs& logs) {
-        return observed_log_prob(*inference_, logs, of_outputs);
+        return inference_->label_log_prob(logs, of_outputs);
       });
       loss = loss - options_.weight * likely.mean().to(loss.scalar_type());
     }

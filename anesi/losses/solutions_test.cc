@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "anesi/core/error.h"
-#include "anesi/models/enumerate.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/formula/formula.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/problem.h"
@@ -45,7 +45,7 @@ TEST(Solutions, AreDistributedAsTheWorldsBehindTheirBeliefs) {
   const auto problem = few_of_five();
   constexpr std::int64_t kDraws = 20000;
   const auto drawn = Solutions(problem).draw(kDraws, seeded(seed));
-  const auto truth = make_enumeration(*problem);
+  const auto truth = make_exact(*problem, {.method = "enumerate"});
   const auto beliefs = drawn.beliefs.to(torch::kFloat64);
   // E[w_i] given P, against the w_i that was drawn: their difference has mean zero, also weighted by any function of P.
   const auto expected = truth->marginals(beliefs, drawn.outputs).select(2, 1);

@@ -48,7 +48,7 @@ TEST(TwoLosses, AddsLossesAndGradients) {
 // Exact inference and the expected distance on one small problem, against the two alone.
 TEST(TwoLosses, AddsRealOnesToo) {
   const auto problem = std::make_shared<toys::Addition>(1, /*base=*/3);
-  const auto exact = make_exact_model(*problem, {.method = ExactMethod::kEnumerate});
+  const auto exact = make_exact_model(*problem, {.method = "enumerate"});
   const auto worlds = points_of(problem->worlds()), outputs = apply(*problem, worlds);
   const auto logits = torch::randn({worlds.size(0), 2, 3}, seeded(2), torch::kFloat64).requires_grad_();
   const auto gradient = [&](Loss& loss) {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "anesi/core/error.h"
-#include "anesi/models/enumerate.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/search/local_pruner.h"
 #include "anesi/search/sat_pruner.h"
 #include "anesi/search/pair_propagation.h"
@@ -58,7 +58,7 @@ void expect_worlds_give(const Problem& problem, const ConsistentWorlds& found, c
 
 void expect_equals_enumeration(const Problem& problem, const torch::Tensor& beliefs, const torch::Tensor& outputs) {
   const auto found = most_probable_worlds(problem, beliefs, outputs, kNoLimits);
-  const auto exact = make_enumeration(problem)->most_probable(beliefs, outputs);
+  const auto exact = make_exact(problem, {.method = "enumerate"})->most_probable(beliefs, outputs);
   const auto gap = std::get<0>(beliefs.max(2)).log().sum(1) - exact.log_prob;
   EXPECT_TRUE(torch::allclose(found.gap, gap, 0, 1e-8)) << torch::stack({found.gap, gap}, 1);
   EXPECT_TRUE(found.proven.all().item<bool>());

@@ -7,16 +7,10 @@
 #include "anesi/core/error.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/models/automaton_inference.h"
-#include "anesi/models/circuit_inference.h"
-#include "anesi/logic/cnf.h"
-#include "anesi/models/enumerate.h"
 #include "anesi/tensors/beliefs.h"
 
 namespace anesi {
 namespace {
-
-// "auto" enumerates only what takes milliseconds.
-constexpr double kFewWorlds = 1 << 16;
 
 // Chooses the variables of a space in their own order; `weigh` gives the log-probabilities of the next one.
 class StepwiseRollout final : public Rollout {
@@ -131,53 +125,24 @@ class ExactExplanation final : public SequenceModel {
 }  // namespace
 
 std::unique_ptr<ExactInference> find_exact(const Problem& problem, double seconds, std::string* why_not) {
-  if (auto automaton = problem.facts().share<Automaton>()) return make_automaton_inference(std::move(automaton));
-  if (problem.facts().find<CompiledFormula>() != nullptr) return make_circuit_inference(problem);
-  if (problem.worlds().points() <= kFewWorlds) return make_enumeration(problem);
-  if (has_formula(problem)) {
-    try {
-      return make_circuit_inference(problem, seconds);
-    } catch (const Error& error) {
-      // It does not compile in time, or there is no libsdd: perhaps the worlds are few enough all the same.
-      if (why_not != nullptr) *why_not = error.what();
-    }
-  }
-  if (problem.worlds().points() <= kMostWorldsEnumerated) return make_enumeration(problem);
-  return nullptr;
+  auto chosen = choose_backend(problem, {.seconds = seconds});
+  if (why_not != nullptr) *why_not = chosen.why_not;
+  return chosen.backend ? std::make_unique<ExactInference>(std::move(chosen.backend)) : nullptr;
 }
 
 std::unique_ptr<ExactInference> make_exact(const Problem& problem, const ExactOptions& options) {
-  switch (options.method) {
-    case ExactMethod::kEnumerate:
-      return make_enumeration(problem);
-    case ExactMethod::kCircuit:
-      return make_circuit_inference(problem, options.seconds);
-    case ExactMethod::kConditioned:
-      return make_conditioned_circuits(problem, options.seconds);
-    case ExactMethod::kAutomaton: {
-      auto automaton = problem.facts().share<Automaton>();
-      if (!automaton) throw Error("exact inference by automaton: the problem gives none");
-      return make_automaton_inference(std::move(automaton));
-    }
-    case ExactMethod::kAuto:
-      break;
-  }
-  std::string why_not = "the problem gives no automaton and no formula";
-  auto inference = find_exact(problem, options.seconds, &why_not);
-  if (!inference) {
-    throw Error(fmt::format("exact inference: {}, and there are too many worlds to enumerate", why_not));
-  }
-  return inference;
+  return std::make_unique<ExactInference>(make_backend(problem, options));
 }
 
 InferenceModel make_exact_model(const Problem& problem, const ExactOptions& options) {
-  const bool takes_automaton = options.method == ExactMethod::kAuto || options.method == ExactMethod::kAutomaton;
-  const auto automaton = takes_automaton ? problem.facts().share<Automaton>() : nullptr;
-  auto model = automaton ? make_automaton_model(automaton, problem.outputs())
-                         : models_of(make_exact(problem, options), problem.outputs(),
-                                     options.method != ExactMethod::kConditioned);
+  auto chosen = choose_backend(problem, options);
+  if (!chosen.backend) throw Error(chosen.why_not);
+  const auto exact = std::make_shared<const ExactInference>(chosen.backend);
+  auto model = chosen.name == "automaton"
+                   ? make_automaton_model(problem.facts().share<Automaton>(), exact, problem.outputs())
+                   : models_of(exact, problem.outputs(), /*rollouts=*/chosen.name != "conditioned");
   model.architecture = kExactArchitecture;
-  model.options = {{"exact.method", name_of(options.method)}, {"exact.seconds", fmt::format("{}", options.seconds)}};
+  model.options = {{"exact.method", options.method}, {"exact.seconds", fmt::format("{}", options.seconds)}};
   return model;
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "anesi/core/index.h"
-#include "anesi/models/enumerate.h"
 #include "anesi/logic/random_formula.h"
 #include "anesi/models/architecture.h"
 #include "anesi/models/graph.h"

@@ -2,7 +2,7 @@
 // Where no two outputs share a variable it is exact inference.
 #include <memory>
 
-#include "anesi/models/table_inference.h"
+#include "anesi/exact/tables_backend.h"
 #include "anesi/models/architecture.h"
 
 namespace anesi {
@@ -28,21 +28,24 @@ class MarginalRollout final : public Rollout {
 
 class Tables final : public SequenceModel {
  public:
-  Tables(std::shared_ptr<const TableInference> inference, const Space& outputs)
-      : SequenceModel(outputs), inference_(std::move(inference)) {}
+  Tables(std::shared_ptr<const TablesBackend> backend, const Space& outputs)
+      : SequenceModel(outputs), backend_(std::move(backend)), inference_(backend_) {}
 
   torch::Tensor log_prob(const Context& context, const torch::Tensor& values) override {
-    return inference_->log_prob(context.beliefs, values).to(context.beliefs.scalar_type());
+    return inference_.log_prob(context.beliefs, values).to(context.beliefs.scalar_type());
   }
   std::unique_ptr<Rollout> begin(const Context& context) override {
-    const auto marginals = inference_->marginals_of_outputs(LogBeliefs::of(context.beliefs).logs);
+    const auto logs = LogBeliefs::of(context.beliefs).logs.contiguous();
+    auto marginals = torch::empty({logs.size(0), space().variables(), space().largest_domain()}, torch::kFloat64);
+    backend_->output_marginals(belief_rows_of(logs), gradient_rows_of(marginals));
     return std::make_unique<MarginalRollout>(marginals.to(context.beliefs.options()), space());
   }
   bool rollouts_have_gradients() const override { return false; }
-  bool multilinear() const override { return inference_->apart(); }
+  bool multilinear() const override { return backend_->is_exact(); }
 
  private:
-  std::shared_ptr<const TableInference> inference_;
+  std::shared_ptr<const TablesBackend> backend_;
+  ExactInference inference_;
 };
 
 }  // namespace
@@ -53,10 +56,10 @@ struct TablesOptions {
 
 ANESI_ARCHITECTURE("tables", "the marginals of outputs that each are of a few world variables; nothing is learned",
                    TablesOptions, [](const TablesOptions&, const Problem& problem, bool) {
-                     const auto inference = std::make_shared<const TableInference>(problem);
-                     InferenceModel model{.prediction = std::make_shared<Tables>(inference, problem.outputs()),
+                     const auto backend = std::make_shared<const TablesBackend>(problem);
+                     InferenceModel model{.prediction = std::make_shared<Tables>(backend, problem.outputs()),
                                           .explanation = nullptr};
-                     if (inference->apart()) model.exact = inference;
+                     if (backend->is_exact()) model.exact = std::make_shared<const ExactInference>(backend);
                      return model;
                    });
 

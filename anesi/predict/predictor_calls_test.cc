@@ -28,7 +28,7 @@ class Asking {
         predictor_({.problem = problem_,
                     .perception = std::make_shared<toys::Lookup>(3),
                     .model = make_exact_model(
-                        *problem_, {.method = seed % 2 == 0 ? ExactMethod::kAutomaton : ExactMethod::kEnumerate}),
+                        *problem_, {.method = seed % 2 == 0 ? "automaton" : "enumerate"}),
                     .options = {.beam = 1000},
                     .prunes = seed / 2 % 2 == 0}) {}
 

@@ -13,7 +13,6 @@
 #include "anesi/core/pruner.h"
 #include "anesi/core/score.h"
 #include "anesi/models/automaton_inference.h"
-#include "anesi/models/enumerate.h"
 #include "anesi/models/exact_model.h"
 #include "anesi/models/architecture.h"
 #include "anesi/perception/ensemble.h"
@@ -35,7 +34,7 @@ using toys::Truth;
 using Row = std::vector<std::int64_t>;
 
 InferenceModel enumerated(const Problem& problem) {
-  return make_exact_model(problem, {.method = ExactMethod::kEnumerate});
+  return make_exact_model(problem, {.method = "enumerate"});
 }
 
 // The same model, which keeps to itself that it is multilinear.
@@ -620,7 +619,7 @@ class AskedByManyThreads : public testing::TestWithParam<std::string> {
     Predictor::Parts parts{.problem = addition, .perception = std::make_shared<toys::Lookup>(3), .model = {}};
     parts.options.beam = 4;
     if (way == "enumerated") parts.model = enumerated(*addition);
-    if (way == "circuits") parts.model = make_exact_model(*addition, {.method = ExactMethod::kConditioned});
+    if (way == "circuits") parts.model = make_exact_model(*addition, {.method = "conditioned"});
     if (way == "pruned_scan") {
       parts.model = make_model(*addition, "scan", /*explain=*/true, {"width=8"});
       parts.prunes = true;

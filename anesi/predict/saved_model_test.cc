@@ -114,7 +114,7 @@ TEST_F(SavedModels, OfEveryArchitectureAreMadeAgain) {
       EXPECT_EQ(load().model().explanation != nullptr, explains);
     }
   }
-  parts_.model = make_exact_model(*problem_, {.method = ExactMethod::kEnumerate});
+  parts_.model = make_exact_model(*problem_, {.method = "enumerate"});
   Predictor(parts_).save(directory_);
   expect_same(Predictor(parts_), load());
   EXPECT_EQ(read_saved_model(directory_).architecture, kExactArchitecture);

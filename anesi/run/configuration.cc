@@ -7,9 +7,8 @@
 
 #include "anesi/core/error.h"
 #include "anesi/exact/automaton.h"
-#include "anesi/models/circuit_inference.h"
 #include "anesi/logic/cnf.h"
-#include "anesi/models/enumerate.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/options/parse_toml.h"
 #include "anesi/tensors/seeded.h"
 
@@ -130,7 +129,7 @@ Task Configuration::make_task(TaskContext context) const {
 
 bool Configuration::discovers(const Problem& problem) const {
   if (!loss_entry().exact) return loss_entry().through_q && q.architecture == kAutoArchitecture;
-  return exact.method == ExactMethod::kAuto && problem.facts().find<Automaton>() == nullptr && !has_formula(problem) &&
+  return exact.method == "auto" && problem.facts().find<Automaton>() == nullptr && !has_formula(problem) &&
          problem.worlds().points() > kMostWorldsEnumerated;
 }
 

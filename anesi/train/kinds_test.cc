@@ -63,7 +63,7 @@ TEST(Kinds, AreFoundByWhatQSaysAlone) {
   auto learner = learner_of_numbers();
   const KindsOptions options{.judge = KindsJudge::kQ, .count = 4, .examples = 400, .asked = 300};
   EXPECT_THROW(explain_by_kinds(learner, options, seeded(2)), UsageError) << "there is no q";
-  learner.model = make_exact_model(*learner.problem, {.method = ExactMethod::kEnumerate});
+  learner.model = make_exact_model(*learner.problem, {.method = "enumerate"});
   const auto found = explain_by_kinds(learner, options, seeded(2));
   EXPECT_LT(found.cost, 0.01);  // nats an example: nearly certain beliefs give nearly certain outputs
   EXPECT_GT(found.cost_before, 10 * found.cost);

@@ -97,7 +97,7 @@ TEST(Refine, SoftExplanationsAreWhatIsBelievedOnceTheLabelIsKnown) {
   RefineOptions options;
   options.labels = LabelsBy::kMarginals;
   EXPECT_THROW(explain_labels(learner, options), UsageError) << "there is no q";
-  learner.model = make_exact_model(*learner.problem, {.method = ExactMethod::kEnumerate});
+  learner.model = make_exact_model(*learner.problem, {.method = "enumerate"});
   const auto labels = explain_labels(learner, options);
   const auto batch = learner.training->batch(0, 9);
   const auto beliefs = learner.perception->forward(batch.inputs).detach().to(torch::kFloat64);
@@ -108,7 +108,7 @@ TEST(Refine, SoftExplanationsAreWhatIsBelievedOnceTheLabelIsKnown) {
 
 TEST(Refine, LearnsFromSoftExplanations) {
   auto learner = half_blind();
-  learner.model = make_exact_model(*learner.problem, {.method = ExactMethod::kEnumerate});
+  learner.model = make_exact_model(*learner.problem, {.method = "enumerate"});
   RefineOptions options;
   options.labels = LabelsBy::kMarginals;
   options.epochs = 60;

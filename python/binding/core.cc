@@ -15,7 +15,6 @@
 #include "anesi/discover/find_tables.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/models/automaton_filter.h"
-#include "anesi/models/circuit_inference.h"
 #include "anesi/logic/cnf.h"
 #include "anesi/models/found_facts.h"
 #include "anesi/losses/amortized.h"
@@ -298,7 +297,7 @@ torch::Tensor Core::observed(const Asked& asked, const Observations& labels, boo
   torch::Tensor result;
   if (asked.values.size(0) == 0) return asked.values.to(torch::kCPU).sum({1, 2});
   if (is_exact()) {
-    const auto ask = [&](const LogBeliefs& believed) { return observed_log_prob(*model.exact, believed, seen); };
+    const auto ask = [&](const LogBeliefs& believed) { return model.exact->label_log_prob(believed, seen); };
     result = asked.logits ? ask(log_beliefs(asked)) : through_logs(beliefs(asked), problem().worlds(), ask);
   } else {
     const auto logs = seen.worlds.defined() ? std::optional(log_beliefs(asked)) : std::nullopt;

@@ -8,7 +8,6 @@
 #include "anesi/core/pruner.h"
 #include "anesi/discover/worlds.h"
 #include "anesi/exact/automaton.h"
-#include "anesi/models/circuit_inference.h"
 #include "anesi/logic/cnf.h"
 #include "anesi/models/consistent_worlds.h"
 #include "anesi/tensors/beliefs.h"

@@ -4,7 +4,7 @@
 
 #include "anesi/check/problem_check.h"
 #include "anesi/core/error.h"
-#include "anesi/models/circuit_inference.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/losses/amortized.h"
 #include "anesi/models/pairwise.h"
 #include "anesi/priors/certain.h"
@@ -50,7 +50,7 @@ TEST(Sudoku, PassesTheDoctor) {
 
 TEST(Sudoku, TheFormulaCountsTheValidGrids) {
   const Sudoku sudoku(4);
-  const auto exact = make_conditioned_circuits(sudoku);
+  const auto exact = make_exact(sudoku, {.method = "conditioned"});
   const auto valid = sudoku.valid().unsqueeze(0);
   const auto share = exact->log_prob(uniform_beliefs(1, sudoku.worlds()), valid).exp().item<double>();
   EXPECT_NEAR(share * sudoku.worlds().points(), 288, 1e-6);
@@ -60,7 +60,7 @@ TEST(Sudoku, TheFormulaCountsTheValidGrids) {
 
 TEST(Sudoku, NineByNineIsTooLargeToCompile) {
   const Sudoku sudoku(9);
-  const auto exact = make_conditioned_circuits(sudoku, /*seconds=*/8);
+  const auto exact = make_exact(sudoku, {.method = "conditioned", .seconds = /*seconds=*/8});
   const auto message =
       toys::message_of([&] { exact->log_prob(uniform_beliefs(1, sudoku.worlds()), sudoku.valid().unsqueeze(0)); });
   EXPECT_TRUE(toys::names(message, {"circuit", "8 s"}));
