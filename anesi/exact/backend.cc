@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <queue>
 
 #include "anesi/core/error.h"
@@ -14,6 +15,8 @@ namespace {
 
 // How many numbers of beliefs are asked about at once while second derivatives are computed.
 constexpr std::int64_t kNumbersAtOnce = 1 << 22;
+// How many outputs and beginnings of outputs are asked about in search of the most probable ones.
+constexpr std::int64_t kMostOutputsSearched = 20000;
 
 // Beliefs with memory of their own.
 struct OwnBeliefs {
@@ -250,8 +253,68 @@ std::vector<RankedPoints> Backend::ranked_outputs(LogBeliefRows logs, std::int64
   return logs.size > 0 ? rank_outputs(logs, top) : std::vector<RankedPoints>();
 }
 
-std::vector<RankedPoints> Backend::rank_outputs(LogBeliefRows /*logs*/, std::int64_t /*top*/) const {
-  throw UsageError("exact inference: outputs are ranked only by enumeration");
+std::vector<RankedPoints> Backend::rank_outputs(LogBeliefRows logs, std::int64_t top) const {
+  struct Prefix {
+    double log_prob;
+    std::vector<std::int64_t> output;  // kUnset past the prefix
+    std::int64_t chosen;
+    // Of equals the longer one first, so that something is found at all.
+    bool operator<(const Prefix& other) const {
+      return std::pair(log_prob, chosen) < std::pair(other.log_prob, other.chosen);
+    }
+  };
+  const auto variables = outputs_.variables();
+  std::vector<RankedPoints> ranked;
+  for (std::int64_t row = 0; row < logs.size; ++row) {
+    std::int64_t asked = 0;
+    const auto longer = [&](const Prefix& prefix) {
+      const auto domain = outputs_.domain(prefix.chosen);
+      OwnBeliefs repeated(domain, logs);
+      Points outputs(domain, variables);
+      std::vector<double> found(as_size(domain));
+      for (std::int64_t value = 0; value < domain; ++value) {
+        std::copy_n(logs.row(row), logs.row_size(), repeated.rows.row(value));
+        std::ranges::copy(prefix.output, outputs[value].begin());
+        outputs[value][as_size(prefix.chosen)] = value;
+      }
+      log_prob({repeated.rows, outputs}, found);
+      asked += domain;
+      std::vector<Prefix> children;
+      for (std::int64_t value = 0; value < domain; ++value) {
+        if (found[as_size(value)] == kLogOfZero) continue;
+        children.push_back({found[as_size(value)], {outputs[value].begin(), outputs[value].end()}, prefix.chosen + 1});
+      }
+      return children;
+    };
+    std::priority_queue<Prefix> open;
+    open.push({0, std::vector<std::int64_t>(as_size(variables), kUnset), 0});
+    std::vector<Prefix> best;
+    bool proven = true;
+    while (std::ssize(best) < top && !open.empty()) {
+      auto prefix = open.top();
+      open.pop();
+      proven = proven && asked < kMostOutputsSearched;
+      if (prefix.chosen == variables) {
+        best.push_back(std::move(prefix));
+      } else if (proven) {
+        for (auto& child : longer(prefix)) open.push(std::move(child));
+      } else {  // the most probable value at each step, so that there is an answer in any case
+        while (prefix.chosen < variables) {
+          auto children = longer(prefix);
+          prefix = *std::max_element(children.begin(), children.end());
+        }
+        best.push_back(std::move(prefix));
+      }
+    }
+    std::ranges::stable_sort(best, std::greater{}, &Prefix::log_prob);
+    auto& [points, log_probs, is_proven] = ranked.emplace_back(Points(std::ssize(best), variables));
+    is_proven = proven;
+    for (std::int64_t place = 0; place < points.size(); ++place) {
+      std::ranges::copy(best[as_size(place)].output, points[place].begin());
+      log_probs.push_back(best[as_size(place)].log_prob);
+    }
+  }
+  return ranked;
 }
 
 void Backend::sample(const Query& query, Random& random, MutablePointRows worlds) const {

@@ -67,6 +67,7 @@ struct Query {
 struct RankedPoints {
   Points points;
   std::vector<double> log_probs;
+  bool proven = true;  // no other point is more probable than these; false if a search was cut short
 };
 
 // Constant; several threads may ask at once. Every method throws Error if a shape does not fit.
@@ -96,10 +97,10 @@ class Backend {
   // The most probable worlds of each row, at most `top`, with log p(w|P).
   std::vector<RankedPoints> ranked_worlds(const Query& query, std::int64_t top) const;
 
-  // The most probable outputs of each row, at most `top`, with log p(y|P). Only for back ends that list all worlds;
-  // others throw UsageError.
-  virtual bool ranks_outputs() const { return false; }
+  // The most probable outputs of each row, at most `top`, with log p(y|P). Back ends that list all worlds read them
+  // off; others search, which is quick if beliefs are sure and may be cut short if they are not (RankedPoints::proven).
   std::vector<RankedPoints> ranked_outputs(LogBeliefRows logs, std::int64_t top) const;
+  virtual bool lists_worlds() const { return false; }
   // Whether some output is shorter than its space (kNone).
   virtual bool has_outputs_that_end() const { return false; }
 
@@ -123,6 +124,7 @@ class Backend {
   virtual void find_hessian_product(const Query& query, LogBeliefRows direction, GradientRows result, Of of) const;
   // By asking for the most probable world of what is left, again and again.
   virtual std::vector<RankedPoints> rank_worlds(const Query& query, std::int64_t top) const;
+  // Best first, variable by variable: log p of some of an output's values bounds that of the whole output.
   virtual std::vector<RankedPoints> rank_outputs(LogBeliefRows logs, std::int64_t top) const;
   // From log p(y|P), its gradient and, for the derivative, its second one.
   virtual void find_entropy(const Query& query, std::span<double> entropies, GradientRows gradient) const;

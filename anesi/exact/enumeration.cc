@@ -192,7 +192,7 @@ class Enumeration final : public Backend {
     for (const auto value : distinct_.values()) ends_ = ends_ || value == kNone;
   }
 
-  bool ranks_outputs() const override { return true; }
+  bool lists_worlds() const override { return true; }
   bool has_outputs_that_end() const override { return ends_; }
 
  private:
@@ -290,7 +290,7 @@ class Enumeration final : public Backend {
       }
       const auto found = std::min(top, std::ssize(all));
       std::partial_sort(all.begin(), all.begin() + found, all.end());
-      auto& [points, log_probs] = ranked[as_size(row)];
+      auto& [points, log_probs, proven] = ranked[as_size(row)];
       points = Points(found, worlds().variables());
       for (std::int64_t place = 0; place < found; ++place) {
         write(*all[as_size(place)].second, points[place].data());
@@ -313,7 +313,7 @@ class Enumeration final : public Backend {
         }
         const auto found = std::min(top, std::ssize(all));
         std::partial_sort(all.begin(), all.begin() + found, all.end());
-        auto& [points, log_probs] = ranked[as_size(row)];
+        auto& [points, log_probs, proven] = ranked[as_size(row)];
         points = Points(found, outputs().variables());
         for (std::int64_t place = 0; place < found; ++place) {
           std::ranges::copy(distinct_[all[as_size(place)].second], points[place].begin());

@@ -37,7 +37,7 @@ class ExactInference {
 
   const Backend& backend() const { return *backend_; }
   const Space& worlds() const { return backend_->worlds(); }
-  bool ranks_outputs() const { return backend_->ranks_outputs(); }
+  bool ranks_outputs() const { return backend_->lists_worlds(); }
   bool has_outputs_that_end() const { return backend_->has_outputs_that_end(); }
 
   // log p(y|P), double [batch]; -inf where it is impossible. Differentiable in what was given.
