@@ -1,0 +1,27 @@
+// Compiles a formula by going through the values of its variables.
+//
+// A variable is decided, what follows by unit clauses is assigned, and what is left falls apart into components that
+// share no variable: the circuit is a sum over the two values of products over components. A component that was met
+// before, under other decisions, is the same part of the circuit. Conflicts are learned from (propagation.h). Variables
+// are decided along a tree decomposition of the formula (elimination_order.h), so compiling takes time exponential in
+// the width of that at worst, and often much less.
+#pragma once
+
+#include <vector>
+
+#include "anesi/logic/circuit.h"
+
+namespace anesi {
+
+struct CompilerLimits {
+  double seconds = 60;                              // of this thread's time
+  std::size_t cache_bytes = std::size_t{1} << 28;  // for components; beyond them they are forgotten
+};
+
+// The circuit of what the formula says of the variables that are not hidden: of their assignments that extend to a
+// model. In the circuit hidden variables are false. Throws Error where that takes longer or the circuit becomes too
+// large.
+Circuit compile_by_decisions(int variables, const std::vector<std::vector<int>>& clauses,
+                             const std::vector<int>& hidden, const CompilerLimits& limits);
+
+}  // namespace anesi
