@@ -30,6 +30,14 @@ Points rows_at(PointRows rows, const std::vector<std::int64_t>& places) {
   return result;
 }
 
+std::vector<std::int64_t> differing_rows(PointRows one, PointRows other) {
+  std::vector<std::int64_t> rows;
+  for (std::int64_t row = 0; row < one.size(); ++row) {
+    if (!std::ranges::equal(one[row], other[row])) rows.push_back(row);
+  }
+  return rows;
+}
+
 Points joined(const std::vector<PointRows>& batches) {
   std::int64_t size = 0, width = 0;
   for (const auto& batch : batches) {

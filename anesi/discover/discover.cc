@@ -26,14 +26,6 @@ constexpr int kTimed = 10;
 constexpr double kSecondsTimed = 0.2;
 constexpr int kFewestCalls = 5000;  // nothing is found with fewer
 
-std::vector<std::int64_t> differing_rows(PointRows one, PointRows other) {
-  std::vector<std::int64_t> rows;
-  for (std::int64_t row = 0; row < one.size(); ++row) {
-    if (!std::ranges::equal(one[row], other[row])) rows.push_back(row);
-  }
-  return rows;
-}
-
 // The search itself, with what it needs everywhere.
 class Search {
  public:

@@ -61,10 +61,7 @@ std::int64_t mistakes(const Problem& problem, const Discovery& found, std::int64
   Random random(91);
   const auto worlds =
       joined({random_points(problem.worlds(), draws, random), mixed_worlds(problem.worlds(), draws, random)});
-  const auto said = found.automaton->run(worlds), truth = apply(problem, worlds);
-  std::int64_t wrong = 0;
-  for (std::int64_t row = 0; row < worlds.size(); ++row) wrong += !std::ranges::equal(said[row], truth[row]);
-  return wrong;
+  return std::ssize(differing_rows(found.automaton->run(worlds), apply(problem, worlds)));
 }
 
 TEST(Discover, AdditionIsACarry) {

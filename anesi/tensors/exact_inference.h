@@ -14,14 +14,12 @@
 #include <torch/torch.h>
 
 #include <functional>
-#include <limits>
 #include <utility>
 
 #include "anesi/core/space.h"
+#include "anesi/exact/backend.h"
 
 namespace anesi {
-
-inline constexpr double kLogOfZero = -std::numeric_limits<double>::infinity();
 
 struct MostProbable {
   torch::Tensor worlds;    // int64 [batch, variables]
