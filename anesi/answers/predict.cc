@@ -13,6 +13,7 @@
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/rows.h"
 #include "anesi/tensors/seeded.h"
+#include "anesi/tensors/worlds.h"
 
 namespace anesi {
 namespace {
@@ -100,7 +101,8 @@ void Answers::certify(const AskedInput& input, std::int64_t draws, Answer& answe
   const bool by_tables = predictor_.model().architecture == "tables";
   const bool certain = by_tables || predictor_.model().architecture == kExactArchitecture;
   const WorldSource source{worlds_of_beliefs(input.beliefs), "this belief"};
-  const auto certificate = certain ? certify_facts(predictor_.problem(), source, draws, seeded(0)) : std::nullopt;
+  Random random(0);
+  const auto certificate = certain ? certify_facts(predictor_.problem(), source, draws, random) : std::nullopt;
   answer.json["certificate"] = nullptr;
   if (!certificate) {
     answer.text += certain ? "exact: c itself is summed over\n" : "no certificate: q is a network that learned c\n";

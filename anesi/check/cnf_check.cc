@@ -151,14 +151,13 @@ Finding check_cnf(const Problem& problem, const Cnf& cnf, const torch::Tensor& w
 }
 
 DistanceBound certify_cnf(const Problem& problem, const Cnf& cnf, const WorldSource& source, std::int64_t draws,
-                          const at::Generator& generator) {
-  const auto worlds = source.draw(draws, generator).contiguous();
-  const auto outputs = apply(problem, worlds).contiguous();
+                          Random& random) {
+  const auto worlds = source.draw(draws, random), outputs = apply(problem, worlds);
   const Saying formula(cnf);
   DistanceBound certificate{.draws = draws, .beliefs = source.name};
   for (std::int64_t row = 0; row < draws; ++row) {
-    const auto said = formula.output(row_of(worlds, row));
-    if (!said || !std::ranges::equal(*said, row_of(outputs, row))) ++certificate.differing;
+    const auto said = formula.output(worlds[row]);
+    if (!said || !std::ranges::equal(*said, outputs[row])) ++certificate.differing;
   }
   certificate.bound = upper_bound_of_share(certificate.differing, draws, certificate.level);
   return certificate;

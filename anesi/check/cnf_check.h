@@ -18,6 +18,6 @@ Finding check_cnf(const Problem& problem, const Cnf& cnf, const torch::Tensor& w
 
 // On how many worlds of a source the formula gives another output than c, or none. Needs CaDiCaL.
 DistanceBound certify_cnf(const Problem& problem, const Cnf& cnf, const WorldSource& source, std::int64_t draws,
-                          const at::Generator& generator);
+                          Random& random);
 
 }  // namespace anesi

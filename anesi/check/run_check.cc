@@ -21,6 +21,7 @@
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"
 #include "anesi/tensors/seeded.h"
+#include "anesi/tensors/worlds.h"
 #include "anesi/train/train.h"
 
 namespace anesi {
@@ -72,7 +73,8 @@ void examine_found(const Problem& problem, const torch::Tensor& beliefs, const a
   constexpr std::int64_t kDraws = 10000;
   const auto* const found = problem.facts().find<FoundFacts>();
   const WorldSource source{worlds_of_beliefs(beliefs), "beliefs that perception emits"};
-  const auto bound = found != nullptr ? certify_facts(problem, source, kDraws, generator) : std::nullopt;
+  Random random(draw_seed(generator));
+  const auto bound = found != nullptr ? certify_facts(problem, source, kDraws, random) : std::nullopt;
   if (!bound) return;
   report.set(
       "certificate_found",

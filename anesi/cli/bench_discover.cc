@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -16,12 +17,8 @@
 #include "anesi/core/variable_pairs.h"
 #include "anesi/discover/discover.h"
 #include "anesi/discover/find_tables.h"
-#include "anesi/models/automaton_filter.h"
 #include "anesi/io/thousands.h"
 #include "anesi/run/configuration.h"
-#include "anesi/tensors/problem.h"
-#include "anesi/tensors/rows.h"
-#include "anesi/tensors/seeded.h"
 
 namespace anesi::cli {
 namespace {
@@ -277,13 +274,17 @@ BlackBox sudoku_is_valid() {
     }
     grids = std::move(longer);
   }
-  auto beliefs = torch::full({static_cast<std::int64_t>(grids.size()), kSide * kSide, kSide},
-                             (1 - kBelieved) / (kSide - 1));  // [grids, cells, digits]
-  for (std::size_t grid = 0; grid < grids.size(); ++grid)
-    beliefs[static_cast<std::int64_t>(grid)].scatter_(1, tensor_of(grids[grid]).unsqueeze(1), kBelieved);
+  std::vector<double> logs;  // [grids, cells, digits]
+  for (const auto& grid : grids) {
+    for (const auto digit : grid) {
+      for (std::int64_t other = 0; other < kSide; ++other) {
+        logs.push_back(std::log(other == digit ? kBelieved : (1 - kBelieved) / (kSide - 1)));
+      }
+    }
+  }
   auto found = box_of_one("4x4 sudoku is valid, perceived", Space::uniform(kSide * kSide, kSide), 2,
                           [valid](Values world) { return valid(world, kSide * kSide) ? 1 : 0; });
-  found.source = WorldSource{worlds_of_beliefs(beliefs), "beliefs in valid grids"};
+  found.source = WorldSource{worlds_of_beliefs({logs.data(), std::ssize(grids), kSide * kSide, kSide}, found.problem->worlds()), "beliefs in valid grids"};
   return found;
 }
 
@@ -358,9 +359,10 @@ std::vector<BlackBox> black_boxes() {
 std::int64_t wrong_of_fresh(const BlackBox& black_box, const Discovery& found) {
   const auto& space = black_box.problem->worlds();
   const auto draw = black_box.source ? black_box.source->draw : mixed_worlds_of(space);
-  const auto worlds = draw(kFreshWorlds, seeded(kSeedOfFreshWorlds));
-  const auto outputs = found.automaton ? outputs_of(*found.automaton, worlds) : look_up(*found.tables, worlds, space);
-  return (outputs != apply(*black_box.problem, worlds)).any(1).sum().item<std::int64_t>();
+  Random random(kSeedOfFreshWorlds);
+  const auto worlds = draw(kFreshWorlds, random);
+  const auto outputs = found.automaton ? found.automaton->run(worlds) : look_up(*found.tables, worlds, space);
+  return std::ssize(differing_rows(outputs, apply(*black_box.problem, worlds)));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 #include "anesi/io/files.h"
 #include "anesi/io/thousands.h"
 #include "anesi/run/configuration.h"
-#include "anesi/tensors/rows.h"
+#include "anesi/tensors/worlds.h"
 
 namespace anesi::cli {
 namespace {
@@ -105,21 +105,25 @@ std::string space_words(const Space& space, const std::string& noun) {
 }
 
 // How many world variables each output was seen to depend on.
-std::vector<std::int64_t> dependences(const torch::Tensor& influence) { return values_of((influence > 0).sum(0)); }
+std::vector<std::int64_t> dependences(const Matrix<double>& influence) {
+  std::vector<std::int64_t> counts(as_size(influence.width()), 0);
+  for (std::int64_t variable = 0; variable < influence.size(); ++variable) {
+    for (std::size_t output = 0; output < counts.size(); ++output) counts[output] += influence[variable][output] > 0;
+  }
+  return counts;
+}
 
-std::string influence_words(const torch::Tensor& influence) {
-  if (influence.size(0) > kMostRowsOfInfluence || influence.size(1) > kMostColumnsOfInfluence) {
+std::string influence_words(const Matrix<double>& influence) {
+  if (influence.size() > kMostRowsOfInfluence || influence.width() > kMostColumnsOfInfluence) {
     return fmt::format("influence    world variables that each output was seen to depend on: {}\n",
                        compact(dependences(influence)));
   }
   std::string text = "influence    how often another value of a variable changes an output, in %\n             ";
-  for (std::int64_t output = 0; output < influence.size(1); ++output)
+  for (std::int64_t output = 0; output < influence.width(); ++output)
     text += fmt::format("{:>7}", fmt::format("y{}", output));
-  const auto share = influence.accessor<double, 2>();
-  for (std::int64_t variable = 0; variable < influence.size(0); ++variable) {
+  for (std::int64_t variable = 0; variable < influence.size(); ++variable) {
     text += fmt::format("\n         {:<4}", fmt::format("w{}", variable));
-    for (std::int64_t output = 0; output < influence.size(1); ++output)
-      text += fmt::format("{:>7.1f}", 100 * share[variable][output]);
+    for (const double share : influence[variable]) text += fmt::format("{:>7.1f}", 100 * share);
   }
   return text + "\n";
 }
@@ -147,7 +151,7 @@ std::string tables_words(const OutputTables& tables) {
 std::string words_of(const Subject& subject, const Discovery& found) {
   auto text = fmt::format("{:<12} {}, {}\n", "c", space_words(subject.problem->worlds(), "world variable"),
                           space_words(subject.problem->outputs(), "output"));
-  if (found.influence.defined()) text += influence_words(found.influence);
+  if (found.influence.size() > 0) text += influence_words(found.influence);
   if (found.automaton) {
     const auto& reading = found.automaton->reading();
     const auto& widths = found.automaton->widths();
@@ -184,11 +188,12 @@ nlohmann::ordered_json json_of(const Subject& subject, const Discovery& found) {
                               {"seconds", found.seconds},
                               {"certificate", nullptr},
                               {"reason", nullptr}};
-  if (found.influence.defined()) {
+  if (found.influence.size() > 0) {
     json["influence"] = nlohmann::ordered_json::array();
-    const auto share = found.influence.accessor<double, 2>();
-    for (std::int64_t variable = 0; variable < share.size(0); ++variable)
-      json["influence"].push_back(std::vector(share[variable].data(), share[variable].data() + share.size(1)));
+    for (std::int64_t variable = 0; variable < found.influence.size(); ++variable) {
+      const auto shares = found.influence[variable];
+      json["influence"].push_back(std::vector(shares.begin(), shares.end()));
+    }
   }
   if (found.tables) {
     json["found"] = "tables";

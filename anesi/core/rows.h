@@ -81,4 +81,13 @@ Points all_points(const Space& space);
 // Points drawn at random, all equally likely.
 Points random_points(const Space& space, std::int64_t count, Random& random);
 
+// The rows at these places, in that order.
+Points rows_at(PointRows rows, const std::vector<std::int64_t>& places);
+
+// Where two batches of as many rows differ.
+std::vector<std::int64_t> differing_rows(PointRows one, PointRows other);
+
+// Batches one after another; those without rows do not count.
+Points joined(const std::vector<PointRows>& batches);
+
 }  // namespace anesi

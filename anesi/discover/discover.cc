@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_map>
 
 #include "anesi/core/deterministic.h"
 #include "anesi/core/error.h"
@@ -12,10 +13,6 @@
 #include "anesi/discover/find_tables.h"
 #include "anesi/discover/layered_machine.h"
 #include "anesi/discover/orders.h"
-#include "anesi/models/automaton_filter.h"
-#include "anesi/tensors/problem.h"
-#include "anesi/tensors/rows.h"
-#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {
@@ -39,19 +36,18 @@ class Search {
         seed_(seed),
         source_(std::move(source)),
         say_(say),
-        generator_(seeded(seed)) {}
+        random_(seed) {}
 
   // In one order only, where one is given, and with worlds that are known to tell.
-  Discovery run(const std::optional<std::vector<std::int64_t>>& order_of_reading = {},
-                const torch::Tensor& telling = {}) {
+  Discovery run(const std::optional<std::vector<std::int64_t>>& order_of_reading = {}, PointRows telling = {}) {
     Discovery found;
-    telling_ = telling;
+    telling_ = Points(telling);
     try {
       check_that_c_can_be_asked();
-      found.influence = influence(oracle_, generator_);
-      if (!order_of_reading) found.tables = find_tables(oracle_, found.influence, source_.draw, generator_).tables;
-      const auto probes = torch::cat(
-          {uniform_worlds(oracle_.worlds(), kProbes / 2, generator_), source_.draw(kProbes - kProbes / 2, generator_)});
+      found.influence = influence(oracle_, random_);
+      if (!order_of_reading) found.tables = find_tables(oracle_, found.influence, source_.draw, random_).tables;
+      const auto uniform = random_points(oracle_.worlds(), kProbes / 2, random_);
+      const auto probes = joined({uniform, source_.draw(kProbes - kProbes / 2, random_)});
       std::vector<Attempt> attempts;
       std::vector<OrderChoice> orders;
       if (order_of_reading) {
@@ -104,13 +100,13 @@ class Search {
 
   // A few worlds, twice: what does not give the same output again, or takes too long, is found before anything else.
   void check_that_c_can_be_asked() {
-    const auto worlds = source_.draw(kAskedTwice, generator_);
+    const auto worlds = source_.draw(kAskedTwice, random_);
     // One call, several times: a busy machine makes any call slow now and then.
     double each = std::numeric_limits<double>::infinity();
     const auto seconds_of = [&](double calls) { return each * calls / static_cast<double>(thread_count()); };
     for (int times = 0; times < kTimed && (times < 2 || oracle_.seconds() < kSecondsTimed); ++times) {
       const auto before = oracle_.seconds();
-      oracle_.ask(worlds.slice(0, times, times + 1));
+      oracle_.ask(worlds.rows().slice(times, times + 1));
       each = std::min(each, oracle_.seconds() - before);
     }
     if (seconds_of(kFewestCalls) > oracle_.limits().seconds) {
@@ -124,8 +120,10 @@ class Search {
       draws_ = std::max<std::int64_t>(100, static_cast<std::int64_t>(oracle_.limits().seconds / seconds_of(1)));
     }
     const auto outputs = oracle_.ask(worlds);
-    const auto again = oracle_.ask(worlds.flip(0)).flip(0).contiguous();
-    require_same_outputs(rows_of(worlds), rows_of(outputs), rows_of(again));
+    std::vector<std::int64_t> backwards;
+    for (auto row = worlds.size(); row-- > 0;) backwards.push_back(row);
+    const auto again = rows_at(oracle_.ask(rows_at(worlds, backwards)), backwards);
+    require_same_outputs(worlds, outputs, again);
   }
 
   // Small memories first, every order with each size.
@@ -150,7 +148,7 @@ class Search {
       if (!machine.grow(most)) return false;
       const auto automaton = std::make_shared<const Automaton>(machine.automaton());
       if (learn(machine, *automaton, worlds_to_test(machine)) > 0) continue;
-      const double wrong = learn(machine, *automaton, source_.draw(draws_, generator_));
+      const double wrong = learn(machine, *automaton, source_.draw(draws_, random_));
       if (!best_ || wrong < best_->wrong || (wrong == 0 && automaton->states() < best_->automaton->states())) {
         best_ = Candidate{attempt.name, automaton, wrong};
       }
@@ -191,65 +189,84 @@ class Search {
     oracle_.allow_calls(oracle_.limits().calls);
   }
 
-  std::int64_t below(std::int64_t size) const {
-    return torch::randint(size, {1}, generator_, torch::kInt64).item<std::int64_t>();
-  }
+  std::int64_t below(std::int64_t size) { return static_cast<std::int64_t>(random_.below(as_size(size))); }
 
   // Worlds that are drawn; the same with the beginning of some state in place of theirs, so that every state is tested
   // however unlikely it is; those that told another machine from c; and, where few worlds give an output, others that
   // differ from those in a variable or two.
-  torch::Tensor worlds_to_test(const LayeredMachine& machine) {
-    const auto drawn = source_.draw(kTestedMachines, generator_);
-    std::vector<torch::Tensor> worlds;
-    worlds.push_back(drawn);
-    worlds.push_back(machine.recombined(drawn.slice(0, 0, kRecombined), generator_));
-    if (telling_.defined()) worlds.push_back(telling_);
-    if (smallest_) worlds.push_back(smallest_->machine.recombined(drawn.slice(0, kRecombined), generator_));
-    if (rare_.defined()) {
-      auto near = rare_.index_select(0, torch::randint(rare_.size(0), {kNearRare}, generator_, torch::kInt64));
-      const auto variables = near.size(1);
+  Points worlds_to_test(const LayeredMachine& machine) {
+    const auto drawn = source_.draw(kTestedMachines, random_);
+    const auto first = drawn.rows().slice(0, kRecombined), others = drawn.rows().slice(kRecombined, kTestedMachines);
+    std::vector<Points> made{machine.recombined(first, random_)};
+    if (smallest_) made.push_back(smallest_->machine.recombined(others, random_));
+    if (rare_.size() > 0) {
+      std::vector<std::int64_t> rows(kNearRare);
+      for (auto& row : rows) row = below(rare_.size());
+      auto near = rows_at(rare_, rows);
       for (int changes = 0; changes < 2; ++changes) {
-        const auto variable = torch::randint(variables, {kNearRare, 1}, generator_, torch::kInt64);
-        const auto other = uniform_worlds(oracle_.worlds(), kNearRare, generator_).gather(1, variable);
-        near = near.scatter(1, variable, other);
-        worlds.push_back(near);
+        for (std::int64_t row = 0; row < near.size(); ++row) {
+          const auto variable = below(near.width());
+          near[row][as_size(variable)] = below(oracle_.worlds().domain(variable));
+        }
+        made.push_back(near);
       }
     }
-    return torch::cat(worlds);
+    std::vector<PointRows> worlds{drawn, made[0], telling_};
+    worlds.insert(worlds.end(), made.begin() + 1, made.end());
+    return joined(worlds);
   }
 
   // Keeps worlds whose outputs few others have.
-  void note_rare(const torch::Tensor& worlds, const torch::Tensor& outputs) {
+  void note_rare(PointRows worlds, PointRows outputs) {
     // Rows of outputs by a number that tells them apart.
-    const auto weights = torch::randint(std::int64_t{1} << 62, {outputs.size(1)}, seeded(0), torch::kInt64) * 2 + 1;
-    const auto [unique, which, counts] =
-        torch::_unique2((outputs * weights).sum(1), /*sorted=*/true, /*return_inverse=*/true, /*return_counts=*/true);
-    const auto rare = (counts.index_select(0, which) <= worlds.size(0) / kRareShare).nonzero().squeeze(1);
-    if (rare.size(0) == 0 || unique.size(0) > worlds.size(0) / kRareShare) return;
-    const auto some = worlds.index_select(0, rare.slice(0, 0, kMostRare));
-    rare_ = rare_.defined() ? torch::cat({some, rare_}).slice(0, 0, kMostRare) : some;
+    const auto few = worlds.size() / kRareShare;
+    Random fixed(0);
+    std::vector<std::uint64_t> weights(as_size(outputs.width())), keys(as_size(outputs.size()));
+    for (auto& weight : weights) weight = fixed.next() | 1;
+    std::unordered_map<std::uint64_t, std::int64_t> counts;
+    for (std::int64_t row = 0; row < outputs.size(); ++row) {
+      auto& key = keys[as_size(row)];
+      for (std::size_t output = 0; output < weights.size(); ++output) {
+        key += weights[output] * static_cast<std::uint64_t>(outputs[row][output]);
+      }
+      ++counts[key];
+      if (std::ssize(counts) > few) return;
+    }
+    std::vector<std::int64_t> rare;
+    for (std::int64_t row = 0; row < worlds.size() && std::ssize(rare) < kMostRare; ++row) {
+      if (counts[keys[as_size(row)]] <= few) rare.push_back(row);
+    }
+    rare_ = latest(rows_at(worlds, rare), rare_, kMostRare);
+  }
+
+  // These worlds before those there were, at most so many.
+  static Points latest(PointRows fresh, PointRows before, std::int64_t most) {
+    const auto all = joined({fresh, before});
+    return Points(all.rows().slice(0, std::min(most, all.size())));
   }
 
   // Learns from those worlds on which the machine is wrong. Returns their share.
-  double learn(LayeredMachine& machine, const Automaton& automaton, const torch::Tensor& worlds) {
+  double learn(LayeredMachine& machine, const Automaton& automaton, PointRows worlds) {
     const auto outputs = oracle_.ask(worlds);
     note_rare(worlds, outputs);
-    const auto wrong = (outputs_of(automaton, worlds) != outputs).any(1).nonzero().squeeze(1);
-    if (wrong.size(0) == 0) return 0;
+    auto wrong = differing_rows(automaton.run(worlds), outputs);
+    if (wrong.empty()) return 0;
     ++rounds_;
-    const auto some = worlds.index_select(0, wrong.slice(0, 0, kLearnedAtOnce));
-    machine.learn(some, outputs.index_select(0, wrong.slice(0, 0, kLearnedAtOnce)));
-    telling_ = telling_.defined() ? torch::cat({some, telling_}).slice(0, 0, kMostTelling) : some;
-    return static_cast<double>(wrong.size(0)) / static_cast<double>(worlds.size(0));
+    const double share = static_cast<double>(wrong.size()) / static_cast<double>(worlds.size());
+    wrong.resize(std::min<std::size_t>(wrong.size(), kLearnedAtOnce));
+    const auto some = rows_at(worlds, wrong);
+    machine.learn(some, rows_at(outputs, wrong));
+    telling_ = latest(some, telling_, kMostTelling);
+    return share;
   }
 
   // From worlds that are drawn once, when the machine does not change any more, and reported whatever they say; the
   // limits do not count here, since what was found without its certificate would be worth nothing.
-  std::optional<DistanceBound> certify(const Facts& facts) const {
+  std::optional<DistanceBound> certify(const Facts& facts) {
     const auto& problem = oracle_.problem();
     // The problem outlives this; what is made here only borrows it.
     const std::shared_ptr<const Problem> borrowed(std::shared_ptr<void>(), &problem);
-    return certify_facts(*with_facts(borrowed, facts), source_, draws_, generator_);
+    return certify_facts(*with_facts(borrowed, facts), source_, draws_, random_);
   }
 
   Oracle oracle_;
@@ -258,31 +275,30 @@ class Search {
   WorldSource source_;
   std::function<void(const std::string&)> say_;
   double said_ = 0;  // when
-  at::Generator generator_;
+  Random random_;
   std::optional<Candidate> best_;
   std::optional<Attempt> smallest_;  // once one is right
-  // Worlds that told a machine from c, and those whose outputs few others have; undefined where there are none.
-  torch::Tensor telling_, rare_;
+  Points telling_, rare_;            // worlds that told a machine from c, and those whose outputs few others have
   std::int64_t rounds_ = 0, draws_ = 0;
 };
 
 }  // namespace
 
-Discovery discover_again(const Problem& problem, const Automaton& automaton, const torch::Tensor& worlds,
+Discovery discover_again(const Problem& problem, const Automaton& automaton, PointRows worlds,
                          const DiscoverOptions& options, std::uint64_t seed) {
   const WorldSource usual{mixed_worlds_of(problem.worlds()), kUsualBeliefs};
   return Search(problem, options, seed, usual, {}).run(automaton.reading().read(), worlds);
 }
 
 std::optional<DistanceBound> certify_facts(const Problem& problem, const WorldSource& source, std::int64_t draws,
-                                           const at::Generator& generator) {
+                                           Random& random) {
   const auto* const automaton = problem.facts().find<Automaton>();
   const auto* const tables = problem.facts().find<OutputTables>();
   if (automaton == nullptr && tables == nullptr) return std::nullopt;
-  const auto worlds = source.draw(draws, generator);
-  const auto said = automaton != nullptr ? outputs_of(*automaton, worlds) : look_up(*tables, worlds, problem.worlds());
+  const auto worlds = source.draw(draws, random);
+  const auto said = automaton != nullptr ? automaton->run(worlds) : look_up(*tables, worlds, problem.worlds());
   DistanceBound certificate{.draws = draws, .beliefs = source.name};
-  certificate.differing = (said != apply(problem, worlds)).any(1).sum().item<std::int64_t>();
+  certificate.differing = std::ssize(differing_rows(said, apply(problem, worlds)));
   certificate.bound = upper_bound_of_share(certificate.differing, draws, certificate.level);
   return certificate;
 }

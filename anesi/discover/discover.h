@@ -7,8 +7,6 @@
 // docs/discovery.md says what can be found and what cannot.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <functional>
 #include <memory>
 #include <optional>
@@ -46,8 +44,8 @@ struct Discovery {
   std::optional<DistanceBound> certificate;    // of the automaton or else, for each output by itself, of the tables
   std::string order_by;                        // how the order was found that the automaton reads in
   std::string reason;                          // why there is no automaton, in a few words
-  torch::Tensor influence;                     // of each world variable on each output, double [worlds, outputs]
-  std::int64_t calls = 0, rounds = 0;          // of c; of learning from worlds on which machine and c differed
+  Matrix<double> influence;  // of each world variable on each output, [worlds, outputs]; empty if c took too long
+  std::int64_t calls = 0, rounds = 0;  // of c; of learning from worlds on which machine and c differed
   double seconds = 0;
 };
 
@@ -61,11 +59,11 @@ struct WorldSource {
 // from draws whose number is fixed beforehand. Empty where the problem has neither, so that nothing like it can be
 // said.
 std::optional<DistanceBound> certify_facts(const Problem& problem, const WorldSource& source, std::int64_t draws,
-                                           const at::Generator& generator);
+                                           Random& random);
 
-// An automaton found again, in the order in which it reads, so that it is right on these worlds too, int64 [worlds,
-// variables]: perception came upon them, and it was wrong there.
-Discovery discover_again(const Problem& problem, const Automaton& automaton, const torch::Tensor& worlds,
+// An automaton found again, in the order in which it reads, so that it is right on these worlds too: perception came
+// upon them, and it was wrong there.
+Discovery discover_again(const Problem& problem, const Automaton& automaton, PointRows worlds,
                          const DiscoverOptions& options = {}, std::uint64_t seed = 0);
 
 // Every choice is decided by the seed, unless time runs out first. Without a source, worlds are of mixed_worlds().

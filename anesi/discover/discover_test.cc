@@ -13,14 +13,8 @@
 #include "anesi/core/known_variables.h"
 #include "anesi/discover/find_tables.h"
 #include "anesi/discover/orders.h"
-#include "anesi/models/automaton_filter.h"
-#include "anesi/models/automaton_inference.h"
-#include "anesi/models/exact_model.h"
-#include "anesi/tensors/problem.h"
-#include "anesi/tensors/rows.h"
-#include "anesi/tensors/seeded.h"
 #include "anesi/testing/message_of.h"
-#include "anesi/testing/random.h"
+#include "anesi/testing/random_seed.h"
 #include "anesi/testing/toy_problems.h"
 
 namespace anesi {
@@ -64,9 +58,10 @@ std::int64_t widest(const Discovery& found) {
 
 // How many of fresh worlds, uniform and mixed, a machine is wrong on.
 std::int64_t mistakes(const Problem& problem, const Discovery& found, std::int64_t draws = 20000) {
-  const auto worlds = torch::cat(
-      {uniform_worlds(problem.worlds(), draws, seeded(91)), mixed_worlds(problem.worlds(), draws, seeded(92))});
-  return (outputs_of(*found.automaton, worlds) != apply(problem, worlds)).any(1).sum().item<std::int64_t>();
+  Random random(91);
+  const auto worlds =
+      joined({random_points(problem.worlds(), draws, random), mixed_worlds(problem.worlds(), draws, random)});
+  return std::ssize(differing_rows(found.automaton->run(worlds), apply(problem, worlds)));
 }
 
 TEST(Discover, AdditionIsACarry) {
@@ -99,8 +94,9 @@ TEST(Discover, TheCarryOfShortNumbersAddsLongOnes) {
   }
   steps.push_back({{}, 0, short_steps.back().kind});
   const Automaton machine(ReadingOrder(longer->worlds(), longer->outputs(), steps), tables);
-  const auto worlds = uniform_worlds(longer->worlds(), 5000, seeded(3));
-  EXPECT_TRUE(torch::equal(outputs_of(machine, worlds), apply(*longer, worlds)));
+  Random random(3);
+  const auto worlds = random_points(longer->worlds(), 5000, random);
+  EXPECT_EQ(machine.run(worlds), apply(*longer, worlds));
 }
 
 TEST(Discover, FindsWhatIsShuffled) {
@@ -154,31 +150,12 @@ TEST(Discover, FindsFunctionsOfManyKinds) {
           715);
 }
 
-// Inference on what was found is inference on the function itself, gradients too.
-TEST(Discover, WhatIsFoundGivesExactInference) {
-  const toys::RandomSeed seed;
-  const auto problem = toys::uneven();
-  const auto found = discover(*problem);
-  ASSERT_TRUE(found.automaton);
-  const auto machine = make_automaton_inference(found.automaton);
-  const auto exact = make_exact(*problem, {.method = "enumerate"});
-  auto beliefs = toys::random_beliefs(5, problem->worlds(), 1, seeded(seed)).requires_grad_();
-  const auto outputs = apply(*problem, uniform_worlds(problem->worlds(), 5, seeded(seed + 1)));
-  const auto one = machine->log_prob(beliefs, outputs), other = exact->log_prob(beliefs, outputs);
-  EXPECT_TRUE(torch::allclose(one, other, 1e-9, 1e-9));
-  const auto of_one = torch::autograd::grad({one.sum()}, {beliefs})[0],
-             of_other = torch::autograd::grad({other.sum()}, {beliefs})[0];
-  EXPECT_TRUE(torch::allclose(of_one, of_other, 1e-9, 1e-9)) << of_one << of_other;
-  EXPECT_TRUE(torch::allclose(machine->most_probable(beliefs, outputs).log_prob,
-                              exact->most_probable(beliefs, outputs).log_prob, 1e-9, 1e-9));
-}
-
 TEST(Discover, IsDecidedByTheSeed) {
   const auto problem = addition(3, 2);
   const auto one = discover(*problem, {}, 4), again = discover(*problem, {}, 4);
   EXPECT_EQ(one.calls, again.calls);
   EXPECT_EQ(one.automaton->reading().read(), again.automaton->reading().read());
-  EXPECT_TRUE(torch::equal(one.influence, again.influence));
+  EXPECT_EQ(one.influence, again.influence);
 }
 
 TEST(Discover, SaysThatThereIsNoMemory) {
@@ -230,8 +207,8 @@ TEST(Discover, ServesFunctionsThatAreToldMore) {
                                              }});
   const auto found = discover(*told);
   ASSERT_TRUE(found.automaton) << found.reason;
-  const auto worlds = points_of(told->worlds());
-  EXPECT_TRUE(torch::equal(outputs_of(*found.automaton, worlds), apply(*told, worlds)));
+  const auto worlds = all_points(told->worlds());
+  EXPECT_EQ(found.automaton->run(worlds), apply(*told, worlds));
 }
 
 TEST(Discover, LeavesWhatItCannotSay) {
@@ -265,29 +242,17 @@ TEST(Discover, TablesFindTheVariablesThatInfluenceMissed) {
   const auto problem =
       number(12, 10, 10, [](Values world) { return world[3] == 7 && world[5] == 7 && world[9] == 7 ? 0 : world[3]; });
   Oracle oracle(*problem, {});
-  auto nothing_seen = torch::zeros({12, 1}, torch::kFloat64);
-  const auto found = find_tables(oracle, nothing_seen, mixed_worlds_of(problem->worlds()), seeded(3));
+  Random random(3);
+  const Matrix<double> nothing_seen(12, 1);
+  const auto found = find_tables(oracle, nothing_seen, mixed_worlds_of(problem->worlds()), random);
   ASSERT_TRUE(found.tables) << found.reason;
   EXPECT_EQ(found.tables->tables[0].variables, (std::vector<std::int64_t>{3, 5, 9}));
   const auto many =
       number(12, 10, 109, [](Values world) { return std::accumulate(world.begin(), world.end(), std::int64_t{0}); });
   Oracle other(*many, {});
-  const auto none = find_tables(other, influence(other, seeded(1)), mixed_worlds_of(many->worlds()), seeded(3));
+  const auto none = find_tables(other, influence(other, random), mixed_worlds_of(many->worlds()), random);
   EXPECT_FALSE(none.tables);
   EXPECT_FALSE(none.reason.empty());
-}
-
-TEST(Worlds, AreDrawnAsOftenAsTheySay) {
-  const Space space{3, 3, 2};
-  const auto worlds = mixed_worlds(space, 100000, seeded(5));
-  for (std::int64_t row = 0; row < 100; ++row) EXPECT_TRUE(space.contains(row_of(worlds, row)));
-  // By symmetry every value is as likely as every other; variables of one domain agree more often than by chance.
-  EXPECT_NEAR((worlds.select(1, 0) == 1).to(torch::kFloat64).mean().item<double>(), 1.0 / 3, 0.01);
-  EXPECT_GT((worlds.select(1, 0) == worlds.select(1, 1)).to(torch::kFloat64).mean().item<double>(), 0.45);
-  const auto beliefs = torch::tensor({{{0.0, 1.0, 0.0}, {0.5, 0.5, 0.0}, {1.0, 0.0, 0.0}}});
-  const auto perceived = worlds_of_beliefs(beliefs)(1000, seeded(5));
-  EXPECT_TRUE((perceived.select(1, 0) == 1).all().item<bool>());
-  EXPECT_NEAR((perceived.select(1, 1) == 1).to(torch::kFloat64).mean().item<double>(), 0.5, 0.06);
 }
 
 // Of the tables of Clopper and Pearson, and by what they promise.

@@ -1,8 +1,6 @@
 // Outputs that each are of a few world variables, found by asking.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,8 +19,7 @@ struct FoundTables {
 
 // `influence` says which variables each output was seen to depend on; worlds that are drawn find those that were
 // missed. Throws what the oracle throws.
-FoundTables find_tables(Oracle& oracle, const torch::Tensor& influence, const DrawWorlds& draw,
-                        const at::Generator& generator);
+FoundTables find_tables(Oracle& oracle, const Matrix<double>& influence, const DrawWorlds& draw, Random& random);
 
 // The pairs of variables that outputs are of, where each is of two.
 std::optional<VariablePairs> pairs_of(const OutputTables& tables);

@@ -6,10 +6,10 @@
 #include <numeric>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "anesi/core/index.h"
 #include "anesi/core/thread_pool.h"
-#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {
@@ -64,7 +64,7 @@ struct LayeredMachine::Emission {
   Automaton::Table table;
 };
 
-LayeredMachine::LayeredMachine(Oracle& oracle, torch::Tensor probes, Choose choose)
+LayeredMachine::LayeredMachine(Oracle& oracle, Points probes, Choose choose)
     : oracle_(&oracle),
       probes_(std::move(probes)),
       choose_(std::move(choose)),
@@ -108,30 +108,34 @@ bool LayeredMachine::grow(std::int64_t most_states) {
 }
 
 // The completions that are asked about, as worlds without two that agree on the rest: all of them where they are few.
-torch::Tensor LayeredMachine::completions(std::size_t layer, const std::vector<std::int64_t>& rest) const {
+Points LayeredMachine::completions(std::size_t layer, const std::vector<std::int64_t>& rest) const {
   double points = 1;
   std::vector<std::int64_t> domains;
   for (const auto variable : rest) {
     domains.push_back(oracle_->worlds().domain(variable));
     points *= static_cast<double>(domains.back());
   }
-  if (rest.empty()) return probes_.slice(0, 0, 1);
+  if (rest.empty()) return Points(probes_.rows().slice(0, 1));
   if (points <= kFewCompletions) {
-    auto worlds = torch::zeros({static_cast<std::int64_t>(points), oracle_->worlds().variables()}, torch::kInt64);
-    worlds.index_copy_(1, tensor_of(rest), points_of(Space(domains)));
+    const auto values = all_points(Space(domains));
+    Points worlds(values.size(), oracle_->worlds().variables());
+    for (std::int64_t row = 0; row < values.size(); ++row) {
+      for (std::size_t place = 0; place < rest.size(); ++place) worlds[row][as_size(rest[place])] = values[row][place];
+    }
     return worlds;
   }
-  auto all = layer_probes_[layer];
+  std::vector<PointRows> all;
+  for (const auto& world : layer_probes_[layer]) all.emplace_back(world.data(), 1, std::ssize(world));
   all.push_back(probes_);
-  const auto worlds = torch::cat(all);
+  const auto worlds = joined(all);
   Numbering seen;
   std::vector<std::int64_t> kept;
-  for (std::int64_t row = 0; row < worlds.size(0); ++row) {
+  for (std::int64_t row = 0; row < worlds.size(); ++row) {
     Fingerprint print;
-    for (const auto variable : rest) print.add(static_cast<std::uint64_t>(row_of(worlds, row)[as_size(variable)]));
+    for (const auto variable : rest) print.add(static_cast<std::uint64_t>(worlds[row][as_size(variable)]));
     if (seen.of(print).second) kept.push_back(row);
   }
-  return worlds.index_select(0, tensor_of(kept));
+  return rows_at(worlds, kept);
 }
 
 bool LayeredMachine::add_layer(std::int64_t variable, std::int64_t most_states) {
@@ -140,7 +144,7 @@ bool LayeredMachine::add_layer(std::int64_t variable, std::int64_t most_states) 
   auto rest = unread();
   std::erase(rest, variable);
   const auto probes = completions(layers_.size(), rest);
-  const auto asked = probes.size(0);
+  const auto asked = probes.size();
   std::vector<std::int64_t> open;
   for (std::int64_t output = 0; output < outputs; ++output) {
     if (!emitted_[as_size(output)]) open.push_back(output);
@@ -150,29 +154,27 @@ bool LayeredMachine::add_layer(std::int64_t variable, std::int64_t most_states) 
 
   // What c says of every candidate, completed by every probe: [candidates, asked, open outputs].
   std::vector<std::int32_t> answers(as_size(candidates * asked * size));
-  auto prefixes = torch::zeros({states, variables}, torch::kInt64);
-  for (std::int64_t state = 0; state < states; ++state) {
-    write_prefix(layers_.size(), state, prefixes.mutable_data_ptr<std::int64_t>() + state * variables);
-  }
+  Points prefixes(states, variables);
+  for (std::int64_t state = 0; state < states; ++state) write_prefix(layers_.size(), state, prefixes[state]);
   const auto step = std::max<std::int64_t>(1, kNumbersAtOnce / (asked * variables));
   for (std::int64_t begin = 0; begin < candidates && size > 0; begin += step) {
     const auto count = std::min(step, candidates - begin);
-    auto worlds = torch::empty({count * asked, variables}, torch::kInt64);
+    Points worlds(count * asked, variables);
     parallel_for(count, 16, [&](std::int64_t first, std::int64_t last) {
       for (auto index = first; index < last; ++index) {
         const auto candidate = begin + index;
-        auto* row = worlds.mutable_data_ptr<std::int64_t>() + index * asked * variables;
-        for (std::int64_t probe = 0; probe < asked; ++probe, row += variables) {
-          const auto prefix = row_of(prefixes, candidate / domain);
-          std::copy(prefix.begin(), prefix.end(), row);
-          row[variable] = candidate % domain;
-          const auto completion = row_of(probes, probe);
-          for (const auto other : rest) row[other] = completion[as_size(other)];
+        const auto prefix = std::as_const(prefixes)[candidate / domain];
+        for (std::int64_t probe = 0; probe < asked; ++probe) {
+          const auto row = worlds[index * asked + probe];
+          const auto completion = probes[probe];
+          std::ranges::copy(prefix, row.begin());
+          row[as_size(variable)] = candidate % domain;
+          for (const auto other : rest) row[as_size(other)] = completion[as_size(other)];
         }
       }
     });
     const auto given = oracle_->ask(worlds);
-    const auto* value = given.const_data_ptr<std::int64_t>();
+    const auto* value = given.values().data();
     auto* answer = answers.data() + begin * asked * size;
     for (std::int64_t row = 0; row < count * asked; ++row, value += outputs) {
       for (const auto output : open) *answer++ = static_cast<std::int32_t>(value[output]);
@@ -254,31 +256,30 @@ bool LayeredMachine::add_layer(std::int64_t variable, std::int64_t most_states) 
   return true;
 }
 
-void LayeredMachine::write_prefix(std::size_t layers, std::int64_t state, std::int64_t* world) const {
+void LayeredMachine::write_prefix(std::size_t layers, std::int64_t state, MutableValues world) const {
   for (auto index = layers; index-- > 0;) {
-    world[layers_[index].variable] = layers_[index].value[as_size(state)];
+    world[as_size(layers_[index].variable)] = layers_[index].value[as_size(state)];
     state = layers_[index].parent[as_size(state)];
   }
 }
 
-void LayeredMachine::learn(const torch::Tensor& wrong, const torch::Tensor& outputs) {
-  const auto count = wrong.size(0), variables = wrong.size(1), size = outputs.size(1);
+void LayeredMachine::learn(PointRows wrong, PointRows outputs) {
+  const auto count = wrong.size(), size = outputs.width();
   const auto layers = layers_.size();
   // The state after each layer, and the machine's own output.
   std::vector<std::vector<std::int64_t>> states(as_size(count), std::vector<std::int64_t>(layers + 1, 0));
   std::vector<std::size_t> emitted_by(as_size(size), layers + 1);  // layers after which an output is out
-  auto said = torch::empty_like(outputs);
+  Points said(count, size);
   for (std::size_t index = 0; index < layers; ++index) {
     for (const auto output : layers_[index].emits) emitted_by[as_size(output)] = index + 1;
   }
   for (std::int64_t row = 0; row < count; ++row) {
     for (std::size_t index = 0; index < layers; ++index) {
       const auto& layer = layers_[index];
-      const auto candidate = states[as_size(row)][index] * oracle_->worlds().domain(layer.variable) +
-                             row_of(wrong, row)[as_size(layer.variable)];
+      const auto candidate =
+          states[as_size(row)][index] * oracle_->worlds().domain(layer.variable) + wrong[row][as_size(layer.variable)];
       for (std::size_t emission = 0; emission < layer.emits.size(); ++emission) {
-        said.mutable_data_ptr<std::int64_t>()[row * size + layer.emits[emission]] =
-            layer.values[as_size(candidate) * layer.emits.size() + emission];
+        said[row][as_size(layer.emits[emission])] = layer.values[as_size(candidate) * layer.emits.size() + emission];
       }
       states[as_size(row)][index + 1] = layer.next[as_size(candidate)];
     }
@@ -292,17 +293,16 @@ void LayeredMachine::learn(const torch::Tensor& wrong, const torch::Tensor& outp
       if (turned[as_size(row)] - right[as_size(row)] > 1) rows.push_back(row);
     }
     if (rows.empty()) break;
-    auto worlds = wrong.index_select(0, tensor_of(rows)).contiguous();
+    auto worlds = rows_at(wrong, rows);
     for (std::size_t index = 0; index < rows.size(); ++index) {
       const auto row = as_size(rows[index]), middle = (right[row] + turned[row]) / 2;
-      write_prefix(middle, states[row][middle],
-                   worlds.mutable_data_ptr<std::int64_t>() + static_cast<std::int64_t>(index) * variables);
+      write_prefix(middle, states[row][middle], worlds[static_cast<std::int64_t>(index)]);
     }
     const auto answers = oracle_->ask(worlds);
     for (std::size_t index = 0; index < rows.size(); ++index) {
       const auto row = as_size(rows[index]), middle = (right[row] + turned[row]) / 2;
-      const auto answer = row_of(answers, static_cast<std::int64_t>(index)), own = row_of(said, rows[index]),
-                 truth = row_of(outputs, rows[index]);
+      const auto answer = answers[static_cast<std::int64_t>(index)], own = std::as_const(said)[rows[index]],
+                 truth = outputs[rows[index]];
       bool same = true;
       for (std::size_t output = 0; output < emitted_by.size() && same; ++output) {
         same = (emitted_by[output] <= middle ? own[output] : answer[output]) == truth[output];
@@ -315,7 +315,7 @@ void LayeredMachine::learn(const torch::Tensor& wrong, const torch::Tensor& outp
   for (std::int64_t row = 0; row < count; ++row) {
     const auto layer = right[as_size(row)];
     if (learned[layer]++ >= kLearnedOfALayer) continue;
-    layer_probes_[layer].push_back(wrong.slice(0, row, row + 1));
+    layer_probes_[layer].emplace_back(wrong[row].begin(), wrong[row].end());
     first = std::min(first, layer);
   }
   layers_.resize(first);
@@ -325,39 +325,38 @@ void LayeredMachine::learn(const torch::Tensor& wrong, const torch::Tensor& outp
   }
 }
 
-torch::Tensor LayeredMachine::some_prefixes(std::int64_t count, const at::Generator& generator) const {
-  const auto variables = oracle_->worlds().variables();
-  const auto chosen = values_of(torch::randperm(width(), generator, torch::kInt64).slice(0, 0, count));
-  auto worlds = torch::zeros({static_cast<std::int64_t>(chosen.size()), variables}, torch::kInt64);
-  for (std::size_t row = 0; row < chosen.size(); ++row) {
-    write_prefix(layers_.size(), chosen[row],
-                 worlds.mutable_data_ptr<std::int64_t>() + static_cast<std::int64_t>(row) * variables);
+Points LayeredMachine::some_prefixes(std::int64_t most, Random& random) const {
+  std::vector<std::int64_t> states(as_size(width()));
+  std::iota(states.begin(), states.end(), 0);
+  Points worlds(std::min(most, width()), oracle_->worlds().variables());
+  for (std::int64_t row = 0; row < worlds.size(); ++row) {
+    // The first of a shuffled list, which is shuffled no further than that.
+    const auto place = as_size(row), other = place + random.below(states.size() - place);
+    std::swap(states[place], states[other]);
+    write_prefix(layers_.size(), states[place], worlds[row]);
   }
   return worlds;
 }
 
-torch::Tensor LayeredMachine::recombined(const torch::Tensor& worlds, const at::Generator& generator) const {
-  auto result = worlds.clone();
-  const auto rows = worlds.size(0), variables = worlds.size(1);
-  const auto layer =
-      values_of(torch::randint(static_cast<std::int64_t>(layers_.size()) + 1, {rows}, generator, torch::kInt64));
-  const auto draw = torch::rand({rows}, generator, torch::kFloat64);
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const auto layers = as_size(layer[as_size(row)]);
-    const auto state =
-        static_cast<std::int64_t>(draw.const_data_ptr<double>()[row] * static_cast<double>(width_after(layers)));
-    write_prefix(layers, state, result.mutable_data_ptr<std::int64_t>() + row * variables);
+Points LayeredMachine::recombined(PointRows worlds, Random& random) const {
+  Points result(worlds);
+  for (std::int64_t row = 0; row < result.size(); ++row) {
+    const auto layers = random.below(layers_.size() + 1);
+    const auto state = static_cast<std::int64_t>(random.below(as_size(width_after(layers))));
+    write_prefix(layers, state, result[row]);
   }
   return result;
 }
 
-torch::Tensor LayeredMachine::probes(std::int64_t most) const {
-  std::vector<torch::Tensor> all;
-  all.push_back(probes_);
+Points LayeredMachine::probes(std::int64_t most) const {
+  std::vector<PointRows> all{probes_};
   for (const auto& own : layer_probes_) {
-    all.insert(all.end(), own.end() - std::min<std::ptrdiff_t>(std::ssize(own), kProbesOfALayer), own.end());
+    for (auto probe = own.end() - std::min(std::ssize(own), kProbesOfALayer); probe != own.end(); ++probe) {
+      all.emplace_back(probe->data(), 1, std::ssize(*probe));
+    }
   }
-  return torch::cat(all).slice(0, 0, most);
+  const auto worlds = joined(all);
+  return Points(worlds.rows().slice(0, std::min(most, worlds.size())));
 }
 
 std::vector<LayeredMachine::Emission> LayeredMachine::emissions(const Layer& layer, std::int64_t states_before) const {

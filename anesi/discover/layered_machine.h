@@ -7,8 +7,6 @@
 // prefixes of one layer apart, which becomes a probe of that layer (as Rivest and Schapire cut counterexamples).
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -23,8 +21,8 @@ class LayeredMachine {
   // The variable to read next.
   using Choose = std::function<std::int64_t(const LayeredMachine&)>;
 
-  // Probes are worlds, int64 [probes, variables]; the oracle outlives the machine.
-  LayeredMachine(Oracle& oracle, torch::Tensor probes, Choose choose);
+  // Probes are worlds; the oracle outlives the machine.
+  LayeredMachine(Oracle& oracle, Points probes, Choose choose);
 
   // Reads on until every variable is read. False where a layer has more states than that; with room for more it goes on
   // where it was. What the oracle throws leaves the machine as it was before the layer.
@@ -34,7 +32,7 @@ class LayeredMachine {
   }
 
   // Learns from worlds on which the whole machine is wrong, and drops the layers that change: grow it again.
-  void learn(const torch::Tensor& worlds, const torch::Tensor& outputs);
+  void learn(PointRows worlds, PointRows outputs);
 
   const std::vector<std::int64_t>& order() const { return order_; }  // of the variables chosen so far
   std::size_t reached() const { return layers_.size(); }             // how many of them are read
@@ -42,17 +40,16 @@ class LayeredMachine {
   std::int64_t widest() const;
   std::vector<std::int64_t> unread() const;
   std::vector<bool> open_outputs() const;  // which are not emitted yet
-  // Prefixes of some states of the layer reached, as worlds whose unread variables are zero, int64 [at most `count`,
-  // variables].
-  torch::Tensor some_prefixes(std::int64_t count, const at::Generator& generator) const;
+  // Prefixes of some states of the layer reached, at most so many, as worlds whose unread variables are zero.
+  Points some_prefixes(std::int64_t most, Random& random) const;
   // A state's prefix, chosen at random from all layers, completed by each of these worlds: what tests every state
   // alike, however unlikely it is.
-  torch::Tensor recombined(const torch::Tensor& worlds, const at::Generator& generator) const;
+  Points recombined(PointRows worlds, Random& random) const;
 
   // Of the whole machine. Layers that do the same are steps of one kind.
   Automaton automaton() const;
   // Worlds that are probes of some layer, those of all layers and then the latest learned, at most so many.
-  torch::Tensor probes(std::int64_t most) const;
+  Points probes(std::int64_t most) const;
 
  private:
   struct Layer {
@@ -67,18 +64,18 @@ class LayeredMachine {
   struct Emission;
 
   std::int64_t width_after(std::size_t layers) const;
-  torch::Tensor completions(std::size_t layer, const std::vector<std::int64_t>& rest) const;
+  Points completions(std::size_t layer, const std::vector<std::int64_t>& rest) const;
   bool add_layer(std::int64_t variable, std::int64_t most_states);
-  void write_prefix(std::size_t layers, std::int64_t state, std::int64_t* world) const;
+  void write_prefix(std::size_t layers, std::int64_t state, MutableValues world) const;
   // The steps of the automaton that a layer becomes.
   std::vector<Emission> emissions(const Layer& layer, std::int64_t states_before) const;
 
   Oracle* oracle_;
-  torch::Tensor probes_;
+  Points probes_;
   Choose choose_;
   std::vector<std::int64_t> order_;
   std::vector<Layer> layers_;
-  std::vector<std::vector<torch::Tensor>> layer_probes_;  // worlds, one list a layer
+  std::vector<std::vector<std::vector<std::int64_t>>> layer_probes_;  // worlds, one list a layer
   std::vector<bool> emitted_;
 };
 

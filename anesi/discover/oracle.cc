@@ -5,9 +5,6 @@
 
 #include <algorithm>
 
-#include "anesi/tensors/problem.h"
-#include "anesi/tensors/rows.h"
-
 namespace anesi {
 namespace {
 
@@ -25,21 +22,21 @@ Oracle::Oracle(const Problem& problem, const DiscoverLimits& limits) : problem_(
 
 double Oracle::seconds() const { return seconds_since(begin_); }
 
-torch::Tensor Oracle::ask(const torch::Tensor& worlds) {
-  const auto rows = worlds.size(0);
+Points Oracle::ask(PointRows worlds) {
+  const auto rows = worlds.size();
   if (calls_ + rows > std::min(allowed_, limits_.calls))
     throw LimitReached(fmt::format("{} calls of c were not enough", std::min(allowed_, limits_.calls)));
-  auto result = torch::empty({rows, outputs().variables()}, torch::kInt64);
+  Points result(rows, outputs().variables(), kNone);
   for (std::int64_t begin = 0; begin < rows;) {
     if (seconds_left() <= 0) throw LimitReached(fmt::format("{:.3g} s were not enough", limits_.seconds));
     const auto end = std::min(rows, begin + rows_at_once_);
-    const auto some = worlds.slice(0, begin, end);
+    const auto some = worlds.slice(begin, end);
+    const auto answers = result.rows().slice(begin, end);
     const auto started = std::chrono::steady_clock::now();
-    const auto answers = apply(problem_, some);
+    problem_.apply(some, answers);
     const double each = seconds_since(started) / static_cast<double>(end - begin);
     calls_ += end - begin;
     check(some, answers);
-    result.slice(0, begin, end).copy_(answers);
     // A function of unknown cost is first asked about one world, then about more at a time.
     rows_at_once_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(kSecondsAtOnce / (each + 1e-9)), 1,
                                              std::min(4 * rows_at_once_, kMostRows));
@@ -48,22 +45,18 @@ torch::Tensor Oracle::ask(const torch::Tensor& worlds) {
   return result;
 }
 
-void Oracle::check(const torch::Tensor& worlds, const torch::Tensor& outputs) const {
-  const auto size = this->outputs().variables();
-  if (outputs.dim() != 2 || outputs.size(0) != worlds.size(0) || outputs.size(1) != size) {
-    throw Error(fmt::format("c gave outputs of shape ({}) for {} worlds; {} output variables are declared",
-                            fmt::join(outputs.sizes(), ", "), worlds.size(0), size));
+void Oracle::check(PointRows worlds, PointRows outputs) const {
+  const auto& domains = this->outputs().domains();
+  for (std::int64_t row = 0; row < outputs.size(); ++row) {
+    const auto output = outputs[row];
+    if (std::ranges::equal(output, domains, [](auto value, auto domain) { return value >= 0 && value < domain; }))
+      continue;
+    if (const auto complaint = this->outputs().complaint(output); !complaint.empty()) {
+      throw Error(
+          fmt::format("the output of world ({}) is outside its space: {}", fmt::join(worlds[row], ", "), complaint));
+    }
+    throw LimitReached("outputs differ in length, which no memory here can say");
   }
-  const auto domains = tensor_of(this->outputs().domains());
-  const auto wrong = ((outputs < 0) | (outputs >= domains)).any(1);
-  if (!wrong.any().item<bool>()) return;
-  const auto row = wrong.nonzero()[0][0].item<std::int64_t>();
-  const auto output = values_of(outputs[row]);
-  if (const auto complaint = this->outputs().complaint(output); !complaint.empty()) {
-    throw Error(fmt::format("the output of world ({}) is outside its space: {}",
-                            fmt::join(values_of(worlds[row]), ", "), complaint));
-  }
-  throw LimitReached("outputs differ in length, which no memory here can say");
 }
 
 }  // namespace anesi

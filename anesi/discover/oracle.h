@@ -1,11 +1,8 @@
 // c as discovery asks it: in batches, counted, within limits.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <chrono>
-#include <functional>
-#include <string>
+#include <cstdint>
 
 #include "anesi/core/error.h"
 #include "anesi/core/problem.h"
@@ -39,9 +36,9 @@ class Oracle {
   const Space& outputs() const { return problem_.outputs(); }
   const DiscoverLimits& limits() const { return limits_; }
 
-  // c of each row, int64 [batch, output variables]. Throws LimitReached where calls or seconds ran out, and Error where
-  // an output lies outside its space or is shorter than it.
-  torch::Tensor ask(const torch::Tensor& worlds);
+  // c of each row. Throws LimitReached where calls or seconds ran out, or where an output is shorter than its space,
+  // and Error where one lies outside it.
+  Points ask(PointRows worlds);
 
   std::int64_t calls() const { return calls_; }
   // For what is worth only so much: until it is called again with another number, calls beyond it are refused too.
@@ -50,7 +47,7 @@ class Oracle {
   double seconds_left() const { return limits_.seconds - seconds(); }
 
  private:
-  void check(const torch::Tensor& worlds, const torch::Tensor& outputs) const;
+  void check(PointRows worlds, PointRows outputs) const;
 
   const Problem& problem_;
   DiscoverLimits limits_;

@@ -1,53 +1,94 @@
 #include "anesi/discover/worlds.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <map>
-#include <random>
+#include <memory>
+#include <vector>
 
-#include "anesi/tensors/beliefs.h"
+#include "anesi/core/error.h"
+#include "anesi/core/index.h"
 
 namespace anesi {
 namespace {
 
-std::mt19937_64 engine_of(at::Generator generator) {
-  const std::scoped_lock lock(generator.mutex());
-  return std::mt19937_64(generator.get<at::CPUGeneratorImpl>()->random64());
+std::int64_t below(std::int64_t bound, Random& random) {
+  return static_cast<std::int64_t>(random.below(as_size(bound)));
 }
 
-std::int64_t below(std::int64_t size, std::mt19937_64& engine) {
-  // A bias of one in 2^63 / size is none.
-  return static_cast<std::int64_t>((engine() >> 1U) % static_cast<std::uint64_t>(size));
-}
+// Of each belief and variable: how likely a value is or one before it, up to a factor.
+class CumulativeBeliefs {
+ public:
+  CumulativeBeliefs(LogBeliefRows logs, const Space& space)
+      : space_(space), size_(logs.size), width_(logs.width), sums_(as_size(logs.size * logs.row_size())) {
+    if (logs.size == 0 || logs.variables != space.variables() || logs.width < space.largest_domain()) {
+      throw Error(
+          fmt::format("worlds of beliefs: {} beliefs in {} variables of up to {} values; at least one is needed, "
+                      "in {} variables of up to {}",
+                      logs.size, logs.variables, logs.width, space.variables(), space.largest_domain()));
+    }
+    for (std::int64_t row = 0; row < size_; ++row) {
+      for (std::int64_t variable = 0; variable < space.variables(); ++variable) add(logs, row, variable);
+    }
+  }
 
-double uniform(std::mt19937_64& engine) { return static_cast<double>(engine() >> 11U) * 0x1p-53; }
+  void draw(MutableValues world, Random& random) const {
+    const auto row = below(size_, random);
+    for (std::int64_t variable = 0; variable < space_.variables(); ++variable) {
+      const auto* const sums = sums_.data() + (row * space_.variables() + variable) * width_;
+      const auto* const end = sums + space_.domain(variable);
+      // A value of probability zero is never chosen: its sum is no larger than the one before it.
+      const auto* place = std::upper_bound(sums, end, random.uniform() * *(end - 1));
+      if (place == end) place = std::lower_bound(sums, end, *(end - 1));  // after rounding up
+      world[as_size(variable)] = place - sums;
+    }
+  }
+
+ private:
+  void add(LogBeliefRows logs, std::int64_t row, std::int64_t variable) {
+    const auto* const begin = &logs(row, variable, 0);
+    const auto domain = space_.domain(variable);
+    const double largest = *std::max_element(begin, begin + domain);
+    auto* const sums = sums_.data() + (row * space_.variables() + variable) * width_;
+    double sum = 0;
+    for (std::int64_t value = 0; value < domain; ++value) sums[value] = sum += std::exp(begin[value] - largest);
+    if (!(sum > 0) || std::isinf(sum)) {
+      throw Error(
+          fmt::format("worlds of beliefs: belief {} gives variable {} no value that is possible", row, variable));
+    }
+  }
+
+  Space space_;
+  std::int64_t size_, width_;
+  std::vector<double> sums_;
+};
 
 }  // namespace
 
-torch::Tensor mixed_worlds(const Space& space, std::int64_t count, const at::Generator& generator) {
-  auto engine = engine_of(generator);
-  auto worlds = torch::empty({count, space.variables()}, torch::kInt64);
-  auto* world = worlds.mutable_data_ptr<std::int64_t>();
-  const auto variables = static_cast<std::size_t>(space.variables());
+Points mixed_worlds(const Space& space, std::int64_t count, Random& random) {
+  Points worlds(count, space.variables());
+  const auto variables = as_size(space.variables());
   // Variables whose beliefs may be one: those of a domain.
   std::map<std::int64_t, std::vector<std::size_t>> groups;
   for (std::size_t variable = 0; variable < variables; ++variable)
     groups[space.domains()[variable]].push_back(variable);
-  for (std::int64_t row = 0; row < count; ++row, world += variables) {
-    if (uniform(engine) < 0.5) {
+  for (std::int64_t row = 0; row < count; ++row) {
+    const auto world = worlds[row];
+    if (random.uniform() < 0.5) {
       for (std::size_t variable = 0; variable < variables; ++variable)
-        world[variable] = below(space.domains()[variable], engine);
+        world[variable] = below(space.domains()[variable], random);
       continue;
     }
     // One value after another of a belief that was drawn from Dirichlet(a, …, a), with the belief summed out (Pólya's
     // urn): a value that n of m variables have is drawn next with probability (n + a) / (m + a * domain).
-    const double concentration = std::pow(10.0, -1.5 + 2.2 * uniform(engine));
+    const double concentration = std::pow(10.0, -1.5 + 2.2 * random.uniform());
     for (const auto& [domain, members] : groups) {
       const double fresh = concentration * static_cast<double>(domain);
       for (std::size_t seen = 0; seen < members.size(); ++seen) {
-        const bool repeats = uniform(engine) * (static_cast<double>(seen) + fresh) < static_cast<double>(seen);
-        world[members[seen]] =
-            repeats ? world[members[static_cast<std::size_t>(below(static_cast<std::int64_t>(seen), engine))]]
-                    : below(domain, engine);
+        const bool repeats = random.uniform() * (static_cast<double>(seen) + fresh) < static_cast<double>(seen);
+        world[members[seen]] = repeats ? world[members[random.below(seen)]] : below(domain, random);
       }
     }
   }
@@ -55,33 +96,26 @@ torch::Tensor mixed_worlds(const Space& space, std::int64_t count, const at::Gen
 }
 
 DrawWorlds mixed_worlds_of(const Space& space) {
-  return [space](std::int64_t count, const at::Generator& generator) { return mixed_worlds(space, count, generator); };
+  return [space](std::int64_t count, Random& random) { return mixed_worlds(space, count, random); };
 }
 
-DrawWorlds worlds_of_beliefs(torch::Tensor beliefs) {
-  return [beliefs = std::move(beliefs)](std::int64_t count, const at::Generator& generator) {
-    const auto rows = torch::randint(beliefs.size(0), {count}, generator, torch::kInt64);
-    return sample_worlds(beliefs.index_select(0, rows), generator);
+DrawWorlds worlds_of_beliefs(LogBeliefRows logs, const Space& space) {
+  const auto beliefs = std::make_shared<const CumulativeBeliefs>(logs, space);
+  return [beliefs, variables = space.variables()](std::int64_t count, Random& random) {
+    Points worlds(count, variables);
+    for (std::int64_t row = 0; row < count; ++row) beliefs->draw(worlds[row], random);
+    return worlds;
   };
 }
 
-torch::Tensor uniform_worlds(const Space& space, std::int64_t count, const at::Generator& generator) {
-  auto engine = engine_of(generator);
-  auto worlds = torch::empty({count, space.variables()}, torch::kInt64);
-  auto* value = worlds.mutable_data_ptr<std::int64_t>();
-  for (std::int64_t row = 0; row < count; ++row) {
-    for (const auto domain : space.domains()) *value++ = below(domain, engine);
-  }
-  return worlds;
-}
-
-torch::Tensor with_another_value(const torch::Tensor& worlds, std::int64_t variable, const Space& space,
-                                 const at::Generator& generator) {
-  auto changed = worlds.clone();
+Points with_another_value(PointRows worlds, std::int64_t variable, const Space& space, Random& random) {
+  Points changed(worlds);
   const auto domain = space.domain(variable);
   if (domain == 1) return changed;
-  const auto shift = torch::randint(1, domain, {worlds.size(0)}, generator, torch::kInt64);
-  changed.select(1, variable).add_(shift).remainder_(domain);
+  for (std::int64_t row = 0; row < changed.size(); ++row) {
+    auto& value = changed[row][as_size(variable)];
+    value = (value + 1 + below(domain - 1, random)) % domain;
+  }
   return changed;
 }
 

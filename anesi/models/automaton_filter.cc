@@ -48,11 +48,6 @@ void for_each_admitted(const std::int32_t* emits, std::int64_t combinations, std
   }
 }
 
-double log_add(double a, double b) {
-  if (a < b) std::swap(a, b);
-  return b == kLogOfZero ? a : a + std::log1p(std::exp(b - a));
-}
-
 // next[s'] = sum of before[s] * weights[c] over the states and combinations that lead to s' and emit y.
 void move_forward(const Automaton::Table& table, const std::vector<double>& weights, std::int64_t width,
                   std::int64_t combinations, std::int64_t y, const double* before, double* next) {

@@ -10,7 +10,6 @@
 #include "anesi/core/error.h"
 #include "anesi/discover/find_tables.h"
 #include "anesi/discover/orders.h"
-#include "anesi/discover/worlds.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/logic/cnf.h"
 #include "anesi/logic/compiled_formula.h"
@@ -45,7 +44,8 @@ double held_out_likelihood(const std::shared_ptr<const Problem>& problem, const 
 // In a batch; the fastest of a few, since a busy machine makes any call slow now and then.
 double seconds_a_call(const Problem& problem, std::uint64_t seed) {
   constexpr std::int64_t kAsked = 16;
-  const auto worlds = uniform_worlds(problem.worlds(), kAsked, seeded(seed));
+  Random random(seed);
+  const auto worlds = random_points(problem.worlds(), kAsked, random);
   double fastest = std::numeric_limits<double>::infinity();
   for (int time = 0; time < 3; ++time) {
     const auto begin = std::chrono::steady_clock::now();
@@ -117,12 +117,12 @@ ChosenQ choose_q(const std::shared_ptr<const Problem>& problem, const DiscoverOp
     chosen.problem = with_facts(problem, facts);
     return chosen;
   }
-  if (found.influence.defined() && problem->facts().find<ReadingOrder>() == nullptr) {
+  if (found.influence.size() > 0 && problem->facts().find<ReadingOrder>() == nullptr) {
     facts.with(reading_by_influence(problem->worlds(), problem->outputs(), found.influence));
     facts.with(FoundFacts{.reading = true, .summary = {}});
     chosen.problem = with_facts(problem, facts);
   }
-  if (!found.influence.defined()) {  // c is too slow to be asked often, or too much is unknown of it
+  if (found.influence.size() == 0) {  // c is too slow to be asked often, or too much is unknown of it
     chosen.architecture = "mlp";
     chosen.reason = "mlp: " + found.reason;
     return chosen;

@@ -9,6 +9,7 @@
 #include "anesi/losses/exact.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 
@@ -44,8 +45,9 @@ void grow_memory(Knowledge& knowledge, const torch::Tensor& wrong) {
   const auto& problem = *knowledge.problem;
   const auto* const found = problem.facts().find<FoundFacts>();
   const auto automaton = problem.facts().share<Automaton>();
+  const auto worlds = wrong.to(torch::kCPU).contiguous();
   const auto seed = knowledge.seed + static_cast<std::uint64_t>(++knowledge.grown);
-  const auto again = discover_again(problem, *automaton, wrong, knowledge.watched.options, seed);
+  const auto again = discover_again(problem, *automaton, rows_of(worlds), knowledge.watched.options, seed);
   if (!again.automaton) {
     // It would be so at every step from here on.
     knowledge.watched.worlds = 0;

@@ -6,7 +6,6 @@
 #include "anesi/check/cnf_check.h"
 #include "anesi/core/error.h"
 #include "anesi/core/pruner.h"
-#include "anesi/discover/worlds.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/logic/cnf.h"
 #include "anesi/models/consistent_worlds.h"
@@ -14,6 +13,7 @@
 #include "anesi/core/build.h"
 #include "anesi/tensors/rows.h"
 #include "anesi/tensors/seeded.h"
+#include "anesi/tensors/worlds.h"
 #include "core.h"
 #include "labels.h"
 #include "without_autocast.h"
@@ -154,15 +154,16 @@ CheckFigures Core::check(const Asked& asked, std::int64_t samples) const {
   const auto* const cnf = problem().facts().find<Cnf>();
   auto& prediction = *knowledge_.model.prediction;
   if (!knowledge_.learns_q) {
+    Random random(draw_seed(generator));
     const bool of_each = problem().facts().find<Automaton>() == nullptr;
     const std::string of =
         of_each ? "the beliefs that were given, each output by itself" : "the beliefs that were given";
     figures.bound = certify_facts(problem(), {worlds_of_beliefs(believed), of},
-                                  std::max<std::int64_t>(100, samples * figures.beliefs), generator);
+                                  std::max<std::int64_t>(100, samples * figures.beliefs), random);
     if (!figures.bound && cnf != nullptr && this_build().cadical) {
       figures.bound =
           certify_cnf(problem(), *cnf, {worlds_of_beliefs(believed), "the beliefs that were given"},
-                      std::clamp<std::int64_t>(samples * figures.beliefs, 100, kMostWorldsSolved), generator);
+                      std::clamp<std::int64_t>(samples * figures.beliefs, 100, kMostWorldsSolved), random);
     }
   }
   if (knowledge_.learns_q) {
