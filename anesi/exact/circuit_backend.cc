@@ -1,5 +1,6 @@
 #include "anesi/exact/circuit_backend.h"
 
+#include "anesi/exact/backends.h"
 #include "anesi/exact/formula_backend.h"
 
 namespace anesi {
@@ -15,6 +16,26 @@ class CircuitBackend final : public FormulaBackend {
  private:
   CountedFormula formula_;
 };
+
+// What compiling takes is not known before; the limit is what it may take.
+std::optional<BackendCost> applies(const Problem& problem, const ExactOptions& options) {
+  constexpr double kOperationsANode = 4, kNodesExpected = 10000, kBytesANode = 100;
+  if (const auto* const compiled = problem.facts().find<CompiledFormula>()) {
+    const auto nodes = static_cast<double>(compiled->circuit.nodes());
+    return BackendCost{.operations = kOperationsANode * nodes, .bytes = kBytesANode * nodes};
+  }
+  if (!has_formula(problem)) return std::nullopt;
+  return BackendCost{.seconds = options.seconds,
+                     .operations = kOperationsANode * kNodesExpected,
+                     .bytes = kBytesANode * kNodesExpected};
+}
+
+[[maybe_unused]] const bool registered =
+    backends().add("circuit", {.summary = "one circuit of the problem's formula",
+                               .applies = applies,
+                               .make = [](const Problem& problem, const ExactOptions& options) {
+                                 return make_circuit_backend(problem, options.seconds);
+                               }});
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
+#include "anesi/exact/backends.h"
 #include "anesi/exact/circuit_backend.h"
 #include "anesi/exact/formula_backend.h"
 
@@ -88,6 +89,19 @@ class ConditionedCircuits final : public FormulaBackend {
   mutable std::map<std::vector<std::int64_t>, CountedFormula> formulas_;
   mutable std::map<std::vector<std::int64_t>, std::string> failures_;  // why an output's did not compile
 };
+
+// Whether its formulas compile shows only when outputs are asked about, so it is not chosen unless it is named.
+[[maybe_unused]] const bool registered = backends().add(
+    "conditioned",
+    {.summary = "a circuit of the problem's formula for each output that is asked about",
+     .chosen_automatically = false,
+     .applies =
+         [](const Problem& problem, const ExactOptions&) {
+           const bool has = problem.facts().find<Cnf>() != nullptr;
+           return has ? std::optional(BackendCost()) : std::nullopt;
+         },
+     .make = [](const Problem& problem,
+                const ExactOptions& options) { return make_conditioned_circuits_backend(problem, options.seconds); }});
 
 }  // namespace
 
