@@ -141,7 +141,7 @@ struct Answers {
     const auto first = (query.logs.data - batch.logs.data());
     backend.hessian_product(
         query, {batch.directions.data() + first, query.size(), query.logs.variables, query.logs.width}, rows(products));
-    for (auto& [points, probs] : backend.ranked_worlds(query, 5)) {
+    for (auto& [points, probs, proven] : backend.ranked_worlds(query, 5)) {
       ranked.push_back(points);
       log_probs_of_ranked.push_back(probs);
     }
