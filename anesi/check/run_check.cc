@@ -15,6 +15,7 @@
 #include "anesi/models/exact_model.h"
 #include "anesi/models/found_facts.h"
 #include "anesi/priors/fixed_dirichlet.h"
+#include "anesi/run/training.h"
 #include "anesi/models/learned_pruning.h"
 #include "anesi/models/consistent_worlds.h"
 #include "anesi/tensors/beliefs.h"
