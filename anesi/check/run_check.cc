@@ -17,7 +17,7 @@
 #include "anesi/priors/fixed_dirichlet.h"
 #include "anesi/run/training.h"
 #include "anesi/models/learned_pruning.h"
-#include "anesi/models/consistent_worlds.h"
+#include "anesi/tensors/consistent_worlds.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"

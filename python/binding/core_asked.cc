@@ -9,7 +9,7 @@
 #include "anesi/exact/automaton.h"
 #include "anesi/models/circuit_inference.h"
 #include "anesi/logic/cnf.h"
-#include "anesi/models/consistent_worlds.h"
+#include "anesi/tensors/consistent_worlds.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/core/build.h"
 #include "anesi/tensors/rows.h"
