@@ -56,7 +56,7 @@
 #include "anesi/search/local_pruner.h"
 #include "anesi/search/sat_pruner.h"
 #include "anesi/search/walk_pruner.h"
-#include "anesi/models/consistent_worlds.h"
+#include "anesi/tensors/consistent_worlds.h"
 #include "anesi/search/domains.h"
 #include "anesi/search/pair_propagation.h"
 #include "anesi/tensors/beliefs.h"

@@ -157,9 +157,9 @@ bool LayeredMachine::add_layer(std::int64_t variable, std::int64_t most_states) 
   Points prefixes(states, variables);
   for (std::int64_t state = 0; state < states; ++state) write_prefix(layers_.size(), state, prefixes[state]);
   const auto step = std::max<std::int64_t>(1, kNumbersAtOnce / (asked * variables));
+  Points worlds(std::min(step, candidates) * asked, variables);
   for (std::int64_t begin = 0; begin < candidates && size > 0; begin += step) {
     const auto count = std::min(step, candidates - begin);
-    Points worlds(count * asked, variables);
     parallel_for(count, 16, [&](std::int64_t first, std::int64_t last) {
       for (auto index = first; index < last; ++index) {
         const auto candidate = begin + index;
@@ -173,7 +173,7 @@ bool LayeredMachine::add_layer(std::int64_t variable, std::int64_t most_states) 
         }
       }
     });
-    const auto given = oracle_->ask(worlds);
+    const auto given = oracle_->ask(worlds.rows().slice(0, count * asked));
     const auto* value = given.values().data();
     auto* answer = answers.data() + begin * asked * size;
     for (std::int64_t row = 0; row < count * asked; ++row, value += outputs) {

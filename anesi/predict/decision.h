@@ -14,7 +14,7 @@
 #include "anesi/core/problem.h"
 #include "anesi/models/sequence_model.h"
 #include "anesi/perception/perception.h"
-#include "anesi/models/consistent_worlds.h"
+#include "anesi/tensors/consistent_worlds.h"
 #include "anesi/tensors/examples.h"
 
 namespace anesi {

@@ -27,7 +27,7 @@
 #include "anesi/predict/decision.h"
 #include "anesi/predict/evaluation.h"
 #include "anesi/predict/explanation.h"
-#include "anesi/models/consistent_worlds.h"
+#include "anesi/tensors/consistent_worlds.h"
 #include "anesi/tensors/examples.h"
 
 namespace anesi {
@@ -147,7 +147,7 @@ class Predictor {
   bool possible(Values output) const;
   // The most probable worlds that give these outputs, with log p(w|P): exactly where q is exact inference; else among
   // those that q proposes in a beam of that width under the pruner, of which c confirms each; for outputs of which q
-  // proposes none, by search (search/consistent_worlds.h).
+  // proposes none, by search (search/most_probable_worlds.h).
   MostProbable find_most_probable_worlds(const torch::Tensor& beliefs, const torch::Tensor& outputs,
                                          std::int64_t beam = 0) const;
   // The same, int64 [batch, worlds]. Throws Error where no world gives an output.

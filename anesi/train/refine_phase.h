@@ -3,7 +3,7 @@
 // Where perception is nearly right, a label decides the rest: the most probable world that gives the known output is
 // right far more often than the most probable world. This phase takes such worlds for the truth and trains perception
 // on them by plain cross-entropy (hard EM), a fresh network or the one at hand, one or several. It needs the output of
-// each training example and the problem's search (search/consistent_worlds.h), and it is reported apart from plain
+// each training example and the problem's search (search/most_probable_worlds.h), and it is reported apart from plain
 // A-NeSI.
 #pragma once
 
@@ -14,7 +14,7 @@
 #include "anesi/optimize/adam.h"
 #include "anesi/optimize/schedule.h"
 #include "anesi/options/option_table.h"
-#include "anesi/models/consistent_worlds.h"
+#include "anesi/tensors/consistent_worlds.h"
 #include "anesi/train/explained_labels.h"
 #include "anesi/train/kinds.h"
 #include "anesi/train/learner.h"

@@ -8,7 +8,7 @@
 #include "anesi/core/pruner.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/logic/cnf.h"
-#include "anesi/models/consistent_worlds.h"
+#include "anesi/tensors/consistent_worlds.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/core/build.h"
 #include "anesi/tensors/rows.h"

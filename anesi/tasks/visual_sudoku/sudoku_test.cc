@@ -9,7 +9,7 @@
 #include "anesi/models/pairwise.h"
 #include "anesi/priors/certain.h"
 #include "anesi/priors/fixed_dirichlet.h"
-#include "anesi/models/consistent_worlds.h"
+#include "anesi/tensors/consistent_worlds.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/core/build.h"
 #include "anesi/tensors/problem.h"

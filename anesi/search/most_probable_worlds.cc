@@ -1,7 +1,6 @@
-#include "anesi/models/consistent_worlds.h"
+#include "anesi/search/most_probable_worlds.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
@@ -12,11 +11,9 @@
 #include "anesi/core/error.h"
 #include "anesi/core/pruner.h"
 #include "anesi/core/thread_pool.h"
-#include "anesi/models/automaton_inference.h"
+#include "anesi/exact/automaton_backend.h"
 #include "anesi/search/propagation.h"
 #include "anesi/search/pruner_propagation.h"
-#include "anesi/tensors/beliefs.h"
-#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {
@@ -53,15 +50,15 @@ bool gives_output(const Problem& problem, Values world, Values wanted) {
 // over all variables is what a world costs at least, and what it costs once all are decided.
 class Search {
  public:
-  // costs: [variables, width] in nats, 0 for each variable's most likely value.
-  Search(const Problem& problem, Values output, const double* costs, std::int64_t width, const SearchLimits& limits)
+  // logs: [variables, width].
+  Search(const Problem& problem, Values output, const double* logs, std::int64_t width, const SearchLimits& limits)
       : problem_(problem), wanted_(output), width_(static_cast<std::size_t>(width)), limits_(limits) {
     const auto& sizes = problem.worlds().domains();
     values_.resize(sizes.size() * width_);
     costs_.resize(values_.size());
     variables_.resize(sizes.size());
     for (std::size_t variable = 0; variable < sizes.size(); ++variable) {
-      rank(variable, static_cast<std::size_t>(sizes[variable]), costs + variable * width_);
+      rank(variable, static_cast<std::size_t>(sizes[variable]), logs + variable * width_);
     }
   }
 
@@ -93,10 +90,7 @@ class Search {
     }
   }
 
-  const std::vector<std::int64_t>& world() const { return best_; }  // empty where none was found
-  double gap() const { return gap_; }
-  std::int64_t nodes() const { return nodes_; }
-  bool proven() const { return !stopped_; }
+  ConsistentWorld result() const { return {best_, gap_, nodes_, !stopped_}; }
 
  private:
   struct Variable {
@@ -108,16 +102,16 @@ class Search {
     std::uint32_t variable, cheapest;
   };
 
-  void rank(std::size_t variable, std::size_t size, const double* costs) {
+  void rank(std::size_t variable, std::size_t size, const double* logs) {
     const auto begin = variable * width_;
     const std::span values(values_.data() + begin, size);
     // By insertion: a handful of values, for every variable of every row.
     for (std::size_t value = 0; value < size; ++value) {
       auto place = value;
-      for (; place > 0 && costs[values[place - 1]] > costs[value]; --place) values[place] = values[place - 1];
+      for (; place > 0 && logs[values[place - 1]] < logs[value]; --place) values[place] = values[place - 1];
       values[place] = static_cast<std::uint8_t>(value);
     }
-    for (std::size_t place = 0; place < size; ++place) costs_[begin + place] = costs[values[place]];
+    for (std::size_t place = 0; place < size; ++place) costs_[begin + place] = logs[values[0]] - logs[values[place]];
     variables_[variable] = {costs_[begin], static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(begin + size)};
   }
 
@@ -219,7 +213,7 @@ class Search {
   std::size_t width_;
   SearchLimits limits_;
   std::vector<std::uint8_t> values_;  // [variables, width], each row cheapest first
-  std::vector<double> costs_;         // theirs
+  std::vector<double> costs_;         // theirs, in nats, 0 for each variable's most likely value
   std::vector<Variable> variables_;
   std::vector<Change> trail_;  // cheapest values before they left their domains
   Propagation* propagation_ = nullptr;
@@ -233,46 +227,76 @@ class Search {
   bool stopped_ = false;
 };
 
-void check_arguments(const Problem& problem, const torch::Tensor& beliefs, const torch::Tensor& outputs,
-                     const SearchLimits& limits) {
-  check_beliefs(beliefs, problem.worlds());
+// log P of the most likely value. Throws Error if there is none.
+double largest_log(LogBeliefRows logs, const Space& worlds, std::int64_t row, std::int64_t variable) {
+  double largest = kLogOfZero;
+  for (std::int64_t value = 0; value < worlds.domain(variable); ++value) {
+    const double log = logs(row, variable, value);
+    if (std::isnan(log) || log == kInfinity) {
+      throw Error(fmt::format("beliefs: example {}, variable {}: value {} has the log-probability {}", row, variable,
+                              value, log));
+    }
+    largest = std::max(largest, log);
+  }
+  if (largest == kLogOfZero)
+    throw Error(fmt::format("beliefs: example {}, variable {}: no value is possible", row, variable));
+  return largest;
+}
+
+// log p(w|P) of the most likely world of each row.
+std::vector<double> largest_log_probs(LogBeliefRows logs, const Space& worlds) {
+  std::vector<double> sums(static_cast<std::size_t>(logs.size), 0);
+  for (std::int64_t row = 0; row < logs.size; ++row) {
+    for (std::int64_t variable = 0; variable < logs.variables; ++variable) {
+      sums[static_cast<std::size_t>(row)] += largest_log(logs, worlds, row, variable);
+    }
+  }
+  return sums;
+}
+
+void check_arguments(const Problem& problem, const Query& query, const SearchLimits& limits) {
+  const auto& worlds = problem.worlds();
   const auto& space = problem.outputs();
-  if (outputs.dim() != 2 || outputs.size(0) != beliefs.size(0) || outputs.size(1) != space.variables() ||
-      outputs.scalar_type() != torch::kInt64) {
-    throw Error(fmt::format("outputs: shape ({}), expected ({}, {}) of int64", fmt::join(outputs.sizes(), ", "),
-                            beliefs.size(0), space.variables()));
+  if (query.logs.variables != worlds.variables() || query.logs.width < worlds.largest_domain()) {
+    throw Error(fmt::format("beliefs: {} variables of {} values; worlds have {} of up to {}", query.logs.variables,
+                            query.logs.width, worlds.variables(), worlds.largest_domain()));
+  }
+  if (query.outputs.size() != query.size() || query.outputs.width() != space.variables()) {
+    throw Error(fmt::format("outputs: shape ({}, {}), expected ({}, {})", query.outputs.size(), query.outputs.width(),
+                            query.size(), space.variables()));
   }
   if (!(limits.nats >= 0) || limits.nodes < 0) {
     throw Error(
         fmt::format("search: limits of {} nats and {} nodes; neither may be negative", limits.nats, limits.nodes));
   }
-  const auto sizes = torch::tensor(space.domains(), outputs.options());
-  const auto outside = (outputs >= sizes).logical_or_(outputs < kUnset).nonzero();
-  if (outside.size(0) > 0) {
-    const auto row = outside[0][0].item<std::int64_t>(), variable = outside[0][1].item<std::int64_t>();
-    throw Error(fmt::format("outputs: example {}, variable {}: value {} of {} values", row, variable,
-                            outputs[row][variable].item<std::int64_t>(), space.domain(variable)));
+  for (std::int64_t row = 0; row < query.size(); ++row) {
+    for (std::int64_t variable = 0; variable < space.variables(); ++variable) {
+      const auto value = query.outputs[row][static_cast<std::size_t>(variable)];
+      if (value < space.domain(variable) && value >= kUnset) continue;
+      throw Error(fmt::format("outputs: example {}, variable {}: value {} of {} values", row, variable, value,
+                              space.domain(variable)));
+    }
   }
 }
 
-ConsistentWorlds by_automaton(std::shared_ptr<const Automaton> automaton, const torch::Tensor& beliefs,
-                              const torch::Tensor& outputs, double nats) {
-  auto [worlds, log_prob] = make_automaton_inference(std::move(automaton))->most_probable(beliefs, outputs);
-  const auto largest = std::get<0>(beliefs.to(torch::kFloat64).max(2)).log().sum(1);
-  // Rounding may leave a little less than nothing.
-  auto gap = (largest - log_prob).clamp_min_(0);
-  const auto missing = gap.isinf().logical_or_(gap > nats);
-  gap.masked_fill_(missing, kInfinity);
-  worlds.masked_fill_(missing.unsqueeze(1), kUnset);
-  return {worlds, gap, torch::zeros_like(missing, torch::kInt64), torch::ones_like(missing)};
+std::vector<ConsistentWorld> by_automaton(std::shared_ptr<const Automaton> automaton, const Query& query,
+                                          const std::vector<double>& largest, double nats) {
+  Points worlds(query.size(), query.logs.variables);
+  std::vector<double> log_probs(largest.size());
+  make_automaton_backend(std::move(automaton))->most_probable(query, worlds, log_probs);
+  std::vector<ConsistentWorld> result(largest.size());
+  for (std::size_t row = 0; row < result.size(); ++row) {
+    // Rounding may leave a little less than nothing.
+    const double gap = std::max(0.0, largest[row] - log_probs[row]);
+    if (gap > nats || gap == kInfinity) continue;
+    const auto world = worlds[static_cast<std::int64_t>(row)];
+    result[row].world.assign(world.begin(), world.end());
+    result[row].gap = gap;
+  }
+  return result;
 }
 
-ConsistentWorlds by_search(const Problem& problem, const torch::Tensor& beliefs, const torch::Tensor& outputs,
-                           const SearchLimits& limits) {
-  const auto rows = beliefs.size(0), variables = beliefs.size(1), width = beliefs.size(2);
-  const auto logs = beliefs.to(torch::kFloat64).log();
-  const auto costs = (std::get<0>(logs.max(2, /*keepdim=*/true)) - logs).contiguous();  // [rows, variables, width]
-  const auto wanted = outputs.contiguous();
+std::vector<ConsistentWorld> by_search(const Problem& problem, const Query& query, const SearchLimits& limits) {
   const Domains too_large_domains_are_refused(problem.worlds());
   const auto* const propagations = problem.facts().find<PropagationOf>();
   const auto* const pruner = propagations != nullptr ? nullptr : problem.facts().find<Pruner>();
@@ -282,19 +306,15 @@ ConsistentWorlds by_search(const Problem& problem, const torch::Tensor& beliefs,
     return std::make_unique<NoPropagation>(problem.worlds());
   };
 
-  ConsistentWorlds result{torch::full({rows, variables}, kUnset, torch::kInt64), torch::empty({rows}, torch::kFloat64),
-                          torch::empty({rows}, torch::kInt64), torch::empty({rows}, torch::kBool)};
+  std::vector<ConsistentWorld> result(static_cast<std::size_t>(query.size()));
   // Rows differ a thousandfold in cost, so threads take one after another instead of a share each.
   std::atomic<std::int64_t> next = 0;
-  parallel_for(rows, kRowsPerThread, [&](std::int64_t, std::int64_t) {
-    for (auto row = next++; row < rows; row = next++) {
-      const auto output = row_of(wanted, row);
-      Search search(problem, output, costs.const_data_ptr<double>() + row * variables * width, width, limits);
+  parallel_for(query.size(), kRowsPerThread, [&](std::int64_t, std::int64_t) {
+    for (auto row = next++; row < query.size(); row = next++) {
+      const auto output = query.outputs[row];
+      Search search(problem, output, query.logs.row(row), query.logs.width, limits);
       if (!search.try_most_likely()) search.run(*propagation_of(output));
-      std::ranges::copy(search.world(), result.worlds.mutable_data_ptr<std::int64_t>() + row * variables);
-      result.gap.mutable_data_ptr<double>()[row] = search.gap();
-      result.nodes.mutable_data_ptr<std::int64_t>()[row] = search.nodes();
-      result.proven.mutable_data_ptr<bool>()[row] = search.proven();
+      result[static_cast<std::size_t>(row)] = search.result();
     }
   });
   return result;
@@ -302,17 +322,14 @@ ConsistentWorlds by_search(const Problem& problem, const torch::Tensor& beliefs,
 
 }  // namespace
 
-ConsistentWorlds most_probable_worlds(const Problem& problem, const torch::Tensor& beliefs,
-                                      const torch::Tensor& outputs, const SearchLimits& limits) {
-  const torch::NoGradGuard no_gradients;
-  check_arguments(problem, beliefs, outputs, limits);
-  const auto cpu_beliefs = beliefs.to(torch::kCPU), cpu_outputs = outputs.to(torch::kCPU);
+std::vector<ConsistentWorld> most_probable_worlds(const Problem& problem, const Query& query,
+                                                  const SearchLimits& limits) {
+  check_arguments(problem, query, limits);
+  const auto largest = largest_log_probs(query.logs, problem.worlds());
+  if (query.size() == 0) return {};
   auto automaton = problem.facts().share<Automaton>();
-  auto result = automaton ? by_automaton(std::move(automaton), cpu_beliefs, cpu_outputs, limits.nats)
-                          : by_search(problem, cpu_beliefs, cpu_outputs, limits);
-  for (auto* tensor : {&result.worlds, &result.gap, &result.nodes, &result.proven})
-    *tensor = tensor->to(beliefs.device());
-  return result;
+  return automaton ? by_automaton(std::move(automaton), query, largest, limits.nats)
+                   : by_search(problem, query, limits);
 }
 
 }  // namespace anesi
