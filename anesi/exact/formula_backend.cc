@@ -17,7 +17,7 @@ constexpr double kLeastRest = 1e-4;
 // Rows that one thread counts by one circuit before it turns to others.
 constexpr std::int64_t kRowsAtOnce = 64;
 
-constexpr const char* kImpossible = "no world of positive probability gives the output";
+constexpr const char* kNoWorld = "no world of positive probability gives the output";
 
 // log(1 - p).
 double log_of_rest(double log_p) {
@@ -225,7 +225,7 @@ void FormulaBackend::draw_of_all(const BelievedLogs& logs, Random& random, Mutab
   for (std::int64_t variable = 0; variable < worlds().variables(); ++variable) {
     const std::span<const double> of_values(logs.values + variable * logs.width, as_size(worlds().domain(variable)));
     const auto sum = log_sum(of_values);
-    if (sum == kLogOfZero) throw Error(kImpossible);
+    if (sum == kLogOfZero) throw Error(kNoWorld);
     auto left = random.uniform();
     for (std::size_t value = 0; value < of_values.size() && left >= 0; ++value) {
       const auto share = std::exp(of_values[value] - sum);
@@ -250,7 +250,7 @@ void FormulaBackend::draw(const Query& query, std::span<Random> randoms, Mutable
         circuit.sample_model(weights, model, [&] { return random.uniform(); });
         read_values(encoding_.worlds, model, world.data());
       };
-      if (row.wanted == Wanted::kNothing) throw Error(kImpossible);
+      if (row.wanted == Wanted::kNothing) throw Error(kNoWorld);
       if (row.wanted == Wanted::kModels) {
         draw_of(row.formula->formula().circuit);
         continue;

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
 #include "anesi/core/thread_pool.h"
-#include "anesi/models/formula_graph.h"
 #include "anesi/formula/formula.h"
-#include "anesi/core/build.h"
+#include "anesi/models/formula_graph.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"
 
@@ -35,7 +35,7 @@ torch::Tensor MarkovLogic::weights() const {
   return torch::tensor(weights, torch::kFloat64);
 }
 
-const SoftCircuit& MarkovLogic::exact() const {
+const SoftCircuitOfTensors& MarkovLogic::exact() const {
   if (!circuit_) throw Error("markov logic: the formula did not compile, so nothing of it is known exactly");
   return *circuit_;
 }

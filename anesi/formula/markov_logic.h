@@ -16,8 +16,8 @@
 #include <optional>
 
 #include "anesi/core/problem.h"
-#include "anesi/logic/sat.h"
 #include "anesi/formula/soft_circuit.h"
+#include "anesi/logic/sat.h"
 #include "anesi/logic/wcnf.h"
 #include "anesi/models/graph.h"
 
@@ -39,9 +39,9 @@ class MarkovLogic {
   std::int64_t clauses() const { return static_cast<std::int64_t>(formula_.soft.size()); }
   torch::Tensor weights() const;  // as the file gives them, double [clauses]
   // Null where it did not compile.
-  const SoftCircuit* circuit() const { return circuit_ ? &*circuit_ : nullptr; }
+  const SoftCircuitOfTensors* circuit() const { return circuit_ ? &*circuit_ : nullptr; }
   // Throws Error where it did not compile.
-  const SoftCircuit& exact() const;
+  const SoftCircuitOfTensors& exact() const;
 
   // Whether each soft clause holds, double [rows, clauses], 1 or 0. Where worlds break the hard clauses, clauses that
   // name variables that are not shown count as not holding.
@@ -61,7 +61,7 @@ class MarkovLogic {
 
   Wcnf formula_;
   std::shared_ptr<const Problem> hard_;
-  std::optional<SoftCircuit> circuit_;
+  std::optional<SoftCircuitOfTensors> circuit_;
   std::optional<SatSolvers> solvers_;  // where variables are not shown
   std::shared_ptr<const MessagePaths> paths_;
 };

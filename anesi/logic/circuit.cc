@@ -3,23 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 
 #include "anesi/core/error.h"
 
 namespace anesi {
 namespace {
 
-constexpr double kImpossible = -std::numeric_limits<double>::infinity();
-// Counts below this are taken again as logarithms: what underflowed on the way might matter beside them. Above it it
-// cannot, since the weights of each variable's two literals are first made to sum to one: what underflowed is then at
-// most a part in 10^58 for each node.
-constexpr double kSmallestCount = 1e-250;
-
 template <typename Values>
 double log_sum(const Values& values) {
   const double largest = *std::ranges::max_element(values);
-  if (largest == kImpossible) return kImpossible;
+  if (largest == Circuit::kNoModel) return Circuit::kNoModel;
   double sum = 0;
   for (const auto value : values) sum += std::exp(value - largest);
   return largest + std::log(sum);
@@ -32,13 +25,13 @@ double Circuit::Counts::share(std::size_t part, std::size_t sum) const {
 }
 
 double Circuit::count(const Weights& weights, Counts& counts) const {
-  if (nodes_.empty()) return kImpossible;
+  if (nodes_.empty()) return kNoModel;
   Weights shares(places(), 0);
   double scale = 0;  // the logarithm of what the weights were divided by
   for (int variable = 1; variable <= variables_; ++variable) {
     const auto is = weights[place_of(variable)], is_not = weights[place_of(-variable)];
     const auto larger = std::max(is, is_not);
-    if (larger == kImpossible) return kImpossible;
+    if (larger == kNoModel) return kNoModel;
     const auto share = std::exp(is - larger), share_not = std::exp(is_not - larger);
     shares[place_of(variable)] = share / (share + share_not);
     shares[place_of(-variable)] = share_not / (share + share_not);
@@ -101,7 +94,7 @@ double Circuit::log_count(const Weights& weights, Weights& derivative) const {
   derivative.assign(weights.size(), 0);
   Counts counts;
   const auto total = count(weights, counts);
-  if (total == kImpossible) return total;
+  if (total == kNoModel) return total;
   std::vector<double> flow(nodes_.size(), 0);
   flow.back() = 1;
   for (auto index = nodes_.size(); index-- > 0;) {
@@ -126,7 +119,7 @@ double Circuit::log_count(const Weights& weights, Weights& derivative) const {
 double Circuit::entropy(const Weights& weights, Weights& derivative) const {
   derivative.assign(weights.size(), 0);
   Counts counts;
-  if (count(weights, counts) == kImpossible) return 0;
+  if (count(weights, counts) == kNoModel) return 0;
   std::vector<double> entropy(nodes_.size(), 0);
   for (std::size_t index = 0; index < nodes_.size(); ++index) {
     const auto& node = nodes_[index];
@@ -180,7 +173,7 @@ void Circuit::descend(std::vector<bool>& model, Choose choose) const {
 
 double Circuit::best_model(const Weights& weights, std::vector<bool>& model) const {
   model.assign(static_cast<std::size_t>(variables_) + 1, false);
-  if (nodes_.empty()) return kImpossible;
+  if (nodes_.empty()) return kNoModel;
   std::vector<double> best(nodes_.size(), 0);
   for (std::size_t index = 0; index < nodes_.size(); ++index) {
     const auto& node = nodes_[index];
@@ -189,11 +182,11 @@ double Circuit::best_model(const Weights& weights, std::vector<bool>& model) con
     } else if (node.kind == Kind::kProduct) {
       for (const auto part : parts_of(node)) best[index] += best[static_cast<std::size_t>(part)];
     } else {
-      best[index] = kImpossible;
+      best[index] = kNoModel;
       for (const auto part : parts_of(node)) best[index] = std::max(best[index], best[static_cast<std::size_t>(part)]);
     }
   }
-  if (best.back() == kImpossible) return kImpossible;
+  if (best.back() == kNoModel) return kNoModel;
   descend(model, [&](std::size_t, std::span<const std::int32_t> parts) {
     return *std::ranges::max_element(parts, {},
                                      [&](std::int32_t part) { return best[static_cast<std::size_t>(part)]; });
@@ -204,7 +197,7 @@ double Circuit::best_model(const Weights& weights, std::vector<bool>& model) con
 void Circuit::sample_model(const Weights& weights, std::vector<bool>& model,
                            const std::function<double()>& uniform) const {
   Counts counts;
-  if (count(weights, counts) == kImpossible) throw Error("no world of positive probability gives the output");
+  if (count(weights, counts) == kNoModel) throw Error("no world of positive probability gives the output");
   descend(model, [&](std::size_t sum, std::span<const std::int32_t> parts) {
     double left = uniform();
     auto chosen = parts.front();

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -37,6 +38,13 @@ class Circuit {
   // Where a literal's entry is.
   std::size_t place_of(int literal) const { return static_cast<std::size_t>(std::int64_t{literal} + variables_); }
   std::size_t places() const { return 2 * static_cast<std::size_t>(variables_) + 1; }
+
+  // The logarithm of nothing.
+  static constexpr double kNoModel = -std::numeric_limits<double>::infinity();
+  // Counts below this are taken again as logarithms: what underflowed on the way might matter beside them. Above it it
+  // cannot, since the weights of each variable's two literals are first made to sum to one: what underflowed is then at
+  // most a part in 10^58 for each node.
+  static constexpr double kSmallestCount = 1e-250;
 
   // log of the sum over models of the product of their literals' weights.
   double log_count(const Weights& weights) const;

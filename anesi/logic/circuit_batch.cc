@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "anesi/core/index.h"
 #include "anesi/core/thread_pool.h"
@@ -13,9 +12,6 @@ namespace anesi {
 namespace {
 
 constexpr std::size_t kRows = 8;  // at once
-constexpr double kImpossible = -std::numeric_limits<double>::infinity();
-// Rows that count less are counted again as logarithms, by Circuit, which says why this is enough.
-constexpr double kSmallestCount = 1e-250;
 // So many numbers from 1 to 2 can be multiplied.
 constexpr std::int32_t kFactorsAtOnce = 1000;
 
@@ -138,7 +134,7 @@ void CircuitBatch::count(Block& block, std::int64_t begin, std::int64_t end, con
     const auto slope =
         block.derivative.empty() ? std::span<double>() : std::span(block.derivative).subspan(index * places, places);
     // NaN if a variable can be neither true nor false.
-    if (counts[index] >= kSmallestCount && !std::isnan(block.log_scales[index])) {
+    if (counts[index] >= Circuit::kSmallestCount && !std::isnan(block.log_scales[index])) {
       take(row, std::log(counts[index]) + block.log_scales[index], slope);
       continue;
     }
@@ -157,7 +153,7 @@ void CircuitBatch::log_count(std::int64_t rows, bool with_derivative, const Fill
   constexpr auto kAtOnce = static_cast<std::int64_t>(kRows);
   if (!circuit_->satisfiable()) {
     const std::vector<double> derivative(with_derivative ? circuit_->places() : 0, 0.0);
-    for (std::int64_t row = 0; row < rows; ++row) take(row, kImpossible, derivative);
+    for (std::int64_t row = 0; row < rows; ++row) take(row, Circuit::kNoModel, derivative);
     return;
   }
   parallel_for((rows + kAtOnce - 1) / kAtOnce, 1, [&](std::int64_t first, std::int64_t last) {

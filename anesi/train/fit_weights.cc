@@ -36,7 +36,7 @@ void for_rows(const torch::Tensor& beliefs, OfRows of_rows) {
   }
 }
 
-PartitionAt by_circuit(const SoftCircuit& circuit, const torch::Tensor& beliefs) {
+PartitionAt by_circuit(const SoftCircuitOfTensors& circuit, const torch::Tensor& beliefs) {
   return [&circuit, beliefs](const torch::Tensor& weights, bool with_derivatives) {
     Partition result{0, torch::zeros_like(weights), torch::zeros({weights.size(0), weights.size(0)}, torch::kFloat64)};
     for_rows(beliefs, [&](const torch::Tensor& some, double share) {
