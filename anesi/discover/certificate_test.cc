@@ -10,7 +10,7 @@
 
 #include "anesi/core/index.h"
 #include "anesi/discover/discover.h"
-#include "anesi/models/automaton_filter.h"
+#include "anesi/models/automaton_inference.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/seeded.h"
 #include "anesi/testing/random.h"

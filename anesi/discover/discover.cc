@@ -12,7 +12,7 @@
 #include "anesi/discover/find_tables.h"
 #include "anesi/discover/layered_machine.h"
 #include "anesi/discover/orders.h"
-#include "anesi/models/automaton_filter.h"
+#include "anesi/models/automaton_inference.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"
 #include "anesi/tensors/seeded.h"

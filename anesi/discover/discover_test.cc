@@ -13,7 +13,6 @@
 #include "anesi/core/known_variables.h"
 #include "anesi/discover/find_tables.h"
 #include "anesi/discover/orders.h"
-#include "anesi/models/automaton_filter.h"
 #include "anesi/models/automaton_inference.h"
 #include "anesi/models/enumerate.h"
 #include "anesi/tensors/problem.h"
