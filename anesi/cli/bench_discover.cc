@@ -18,6 +18,7 @@
 #include "anesi/discover/discover.h"
 #include "anesi/discover/find_tables.h"
 #include "anesi/io/thousands.h"
+#include "anesi/models/automaton_inference.h"
 #include "anesi/run/configuration.h"
 
 namespace anesi::cli {

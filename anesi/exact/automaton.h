@@ -2,7 +2,7 @@
 //
 // A reading order says in which pieces the world is read; an automaton also says what is remembered between them and
 // what each piece emits. Addition remembers a carry: two states. That is all the knowledge there is, so exact inference
-// (automaton_inference.h) and an exact pruner (pruners/automaton_pruner.h), both linear in the length, follow from it.
+// (automaton_backend.h) and an exact pruner (search/automaton_pruner.h), both linear in the length, follow from it.
 // The transducer is the same machine with a table that was learned; discover/ finds the machine of a function that
 // nobody described.
 #pragma once

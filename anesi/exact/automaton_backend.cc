@@ -7,6 +7,7 @@
 #include "anesi/core/thread_pool.h"
 #include "anesi/exact/automaton_kernel.h"
 #include "anesi/exact/automaton_row.h"
+#include "anesi/exact/backends.h"
 #include "anesi/exact/lanes.h"
 
 namespace anesi {
@@ -72,6 +73,23 @@ class AutomatonBackend final : public Backend {
   AutomatonKernel kernel_;
   std::int64_t blocks_, rows_;
 };
+
+std::optional<BackendCost> applies(const Problem& problem, const ExactOptions&) {
+  const auto automaton = problem.facts().share<Automaton>();
+  if (!automaton) return std::nullopt;
+  double moves = 0;
+  for (std::size_t step = 0; step < automaton->reading().steps().size(); ++step) {
+    const auto kind = automaton->reading().steps()[step].kind;
+    moves += static_cast<double>(automaton->widths()[step] * automaton->reading().kind(kind).combinations());
+  }
+  return BackendCost{.operations = moves, .bytes = 100 * moves};
+}
+
+[[maybe_unused]] const bool registered = backends().add(
+    "automaton",
+    {.summary = "the problem's automaton", .applies = applies, .make = [](const Problem& problem, const ExactOptions&) {
+       return make_automaton_backend(problem.facts().share<Automaton>());
+     }});
 
 }  // namespace
 

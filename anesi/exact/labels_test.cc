@@ -9,7 +9,6 @@
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
 #include "anesi/exact/backends.h"
-#include "anesi/testing/random_machine.h"
 #include "anesi/testing/random_problems.h"
 #include "anesi/testing/random_seed.h"
 
@@ -21,19 +20,6 @@ using toys::Gradient;
 using toys::Label;
 using toys::LogBelief;
 using toys::Oracle;
-
-std::shared_ptr<const Problem> random_problem(Chances& chances) {
-  switch (chances.between(0, 3)) {
-    case 0:
-      return std::make_shared<toys::RandomMachine>(static_cast<std::uint64_t>(chances.between(0, 1 << 30)));
-    case 1:
-      return toys::random_function(chances);
-    case 2:
-      return toys::random_tables(chances, /*apart=*/true);
-    default:
-      return toys::random_constraint(chances);
-  }
-}
 
 // A batch of beliefs and labels as the engine takes them; what stands past a domain does not count.
 struct Batch {
@@ -118,7 +104,7 @@ TEST(Labels, OfEveryKindAreTheOracles) {
   std::map<std::string, int> asked;
   for (int index = 0; index < 300; ++index) {
     Chances chances(seed + 1'000'003 * static_cast<std::uint64_t>(index));
-    const auto problem = random_problem(chances);
+    const auto problem = toys::random_problem(chances).second;
     const Oracle oracle(*problem);
     const auto size = chances.one_of({0, 1, 1, 2, 7, 40});
     const bool with_outputs = !chances.chance(0.1);
@@ -149,7 +135,7 @@ TEST(Labels, HaveTheirSecondDerivatives) {
   const toys::RandomSeed seed;
   for (int index = 0; index < 100; ++index) {
     Chances chances(seed + 1'000'003 * static_cast<std::uint64_t>(index));
-    const auto problem = random_problem(chances);
+    const auto problem = toys::random_problem(chances).second;
     const Oracle oracle(*problem);
     const auto backend = make_backend("enumerate", *problem);
     Batch batch(problem->worlds(), problem->outputs(), 1);

@@ -1,40 +1,12 @@
 #include "anesi/models/automaton_inference.h"
 
-#include "anesi/models/automaton_filter.h"
+#include "anesi/exact/automaton_backend.h"
 #include "anesi/models/automaton_posterior.h"
 #include "anesi/tensors/beliefs.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {
-
-Space read_by(const ReadingOrder& reading) {
-  std::vector<std::int64_t> domains(reading.read().size());
-  for (const auto& step : planned_steps(reading)) {
-    for (std::size_t index = 0; index < step.reads.size(); ++index) {
-      domains[static_cast<std::size_t>(step.reads[index])] = step.domains[index];
-    }
-  }
-  return Space(std::move(domains));
-}
-
-class AutomatonInference final : public ExactInference {
- public:
-  explicit AutomatonInference(std::shared_ptr<const Automaton> automaton)
-      : ExactInference(read_by(automaton->reading())), automaton_(std::move(automaton)) {}
-
- private:
-  torch::Tensor find_log_prob(const torch::Tensor& logs, const torch::Tensor& outputs) const override {
-    return automaton_log_prob(logs, outputs, automaton_);
-  }
-  MostProbable find_most_probable(const torch::Tensor& logs, const torch::Tensor& outputs) const override {
-    return most_probable_worlds({automaton_, logs, outputs});
-  }
-  torch::Tensor draw(const torch::Tensor& logs, const torch::Tensor& outputs, at::Generator generator) const override {
-    return sample_worlds({automaton_, logs, outputs}, generator);
-  }
-
-  std::shared_ptr<const Automaton> automaton_;
-};
 
 class AutomatonPrediction final : public SequenceModel {
  public:
@@ -48,7 +20,8 @@ class AutomatonPrediction final : public SequenceModel {
     return exact_->log_prob(context.beliefs, values);
   }
   std::unique_ptr<Rollout> begin(const Context& context) override {
-    return begin_prediction({automaton_, LogBeliefs::of(context.beliefs).logs, {}}, context.beliefs.options());
+    const auto logs = LogBeliefs::of(context.beliefs).logs.contiguous();
+    return begin_prediction({automaton_, belief_rows_of(logs)}, context.beliefs.options());
   }
   bool rollouts_have_gradients() const override { return false; }
   bool multilinear() const override { return true; }
@@ -71,8 +44,9 @@ class AutomatonExplanation final : public SequenceModel {
     return world_log_prob(context.beliefs, values) + agrees - exact_->log_prob(context.beliefs, context.outputs);
   }
   std::unique_ptr<Rollout> begin(const Context& context) override {
-    return begin_explanation({automaton_, LogBeliefs::of(context.beliefs).logs, context.outputs},
-                             context.beliefs.options());
+    const auto logs = LogBeliefs::of(context.beliefs).logs.contiguous();
+    const auto outputs = context.outputs.to(torch::kCPU).contiguous();
+    return begin_explanation({automaton_, belief_rows_of(logs), rows_of(outputs)}, context.beliefs.options());
   }
   bool rollouts_have_gradients() const override { return false; }
   std::optional<MostProbable> most_probable(const Context& context) override {
@@ -89,12 +63,21 @@ class AutomatonExplanation final : public SequenceModel {
 
 }  // namespace
 
+torch::Tensor outputs_of(const Automaton& automaton, const torch::Tensor& worlds) {
+  const auto rows = worlds.to(torch::kCPU).contiguous();
+  return tensor_of(automaton.run(rows_of(rows)).rows());
+}
+
 std::unique_ptr<ExactInference> make_automaton_inference(std::shared_ptr<const Automaton> automaton) {
-  return std::make_unique<AutomatonInference>(std::move(automaton));
+  return std::make_unique<ExactInference>(std::shared_ptr<const Backend>(make_automaton_backend(std::move(automaton))));
 }
 
 InferenceModel make_automaton_model(const std::shared_ptr<const Automaton>& automaton, const Space& outputs) {
-  const std::shared_ptr<const ExactInference> exact = make_automaton_inference(automaton);
+  return make_automaton_model(automaton, make_automaton_inference(automaton), outputs);
+}
+
+InferenceModel make_automaton_model(const std::shared_ptr<const Automaton>& automaton,
+                                    const std::shared_ptr<const ExactInference>& exact, const Space& outputs) {
   return {.prediction = std::make_shared<AutomatonPrediction>(automaton, exact, outputs),
           .explanation = std::make_shared<AutomatonExplanation>(automaton, exact),
           .exact = exact};

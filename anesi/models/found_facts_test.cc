@@ -5,7 +5,7 @@
 #include "anesi/core/error.h"
 #include "anesi/core/output_tables.h"
 #include "anesi/exact/automaton.h"
-#include "anesi/models/automaton_filter.h"
+#include "anesi/models/automaton_inference.h"
 #include "anesi/tensors/rows.h"
 #include "anesi/testing/toy_problems.h"
 

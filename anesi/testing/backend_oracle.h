@@ -347,7 +347,8 @@ class BackendOracle {
       for (std::int64_t place = 0; place < points.size(); ++place) {
         const auto output = points[place];
         expect_near(of_points[as_size(place)], truth[as_size(place)], 1);
-        expect_near(of_points[as_size(place)], log_sum(logs[std::vector<std::int64_t>(output.begin(), output.end())]), 1);
+        expect_near(of_points[as_size(place)], log_sum(logs[std::vector<std::int64_t>(output.begin(), output.end())]),
+                    1);
       }
     }
   }

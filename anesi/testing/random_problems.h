@@ -181,6 +181,20 @@ inline std::shared_ptr<const Problem> random_constraint(Chances& chances) {
   return with(make_problem(space, Space{2}, satisfied), std::move(cnf));
 }
 
+// One of any of these kinds, with the kind's name.
+inline std::pair<std::string, std::shared_ptr<const Problem>> random_problem(Chances& chances) {
+  switch (chances.between(0, 3)) {
+    case 0:
+      return {"machine", std::make_shared<RandomMachine>(static_cast<std::uint64_t>(chances.between(0, 1 << 30)))};
+    case 1:
+      return {"function", random_function(chances)};
+    case 2:
+      return {"tables", random_tables(chances, /*apart=*/true)};
+    default:
+      return {"constraint", random_constraint(chances)};
+  }
+}
+
 // Logits of which the softmax is a belief: gaps from none to a thousand, and values that are impossible.
 inline LogBelief random_log_belief(Chances& chances, const Space& worlds) {
   const double gap = chances.one_of({0.0, 1.0, 5.0, 17.0, 40.0, 100.0, 300.0, 800.0, 1000.0});

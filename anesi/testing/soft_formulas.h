@@ -4,8 +4,8 @@
 #include <memory>
 #include <random>
 
-#include "anesi/logic/random_formula.h"
 #include "anesi/formula/markov_logic.h"
+#include "anesi/logic/random_formula.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/rows.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "anesi/exact/automaton.h"
-#include "anesi/models/automaton_filter.h"
+#include "anesi/models/automaton_inference.h"
 #include "anesi/models/found_facts.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/problem.h"

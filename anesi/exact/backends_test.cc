@@ -1,0 +1,72 @@
+// Every registered back end beside brute force, on random problems of every kind that some back end serves.
+#include "anesi/exact/backends.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "anesi/core/error.h"
+#include "anesi/testing/backend_oracle.h"
+#include "anesi/testing/random_machine.h"
+#include "anesi/testing/random_seed.h"
+
+namespace anesi {
+namespace {
+
+// ANESI_PROBLEMS asks for another number.
+int wanted(int problems) {
+  const char* const other = std::getenv("ANESI_PROBLEMS");
+  return other != nullptr ? std::atoi(other) : problems;
+}
+
+void compare_with_brute_force(int problems) {
+  const toys::RandomSeed seed;
+  std::map<std::string, int> compared;
+  for (int index = 0; index < problems; ++index) {
+    toys::Chances chances(seed + 1'000'003 * static_cast<std::uint64_t>(index));
+    const auto [kind, problem] = toys::random_problem(chances);
+    for (const auto& [name, entry] : backends().all()) {
+      const ExactOptions options{.method = name};
+      if (!entry.applies(*problem, options)) continue;
+      const auto backend = make_backend(*problem, options);
+      if (!backend->is_exact()) continue;
+      SCOPED_TRACE(testing::Message() << "problem " << index << ", " << kind << " by " << name);
+      toys::expect_exact(*backend, *problem, static_cast<std::uint64_t>(chances.between(0, 1 << 30)));
+      ++compared[kind + " by " + name];
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+  for (const auto& [what, times] : compared) std::cout << times << " " << what << "\n";
+}
+
+TEST(Backends, AreExact) { compare_with_brute_force(wanted(200)); }
+
+TEST(BackendsSlow, AreExact) { compare_with_brute_force(wanted(1800)); }
+
+TEST(Backends, TheCheapestIsChosen) {
+  const auto few = make_problem({2, 2}, {2}, [](Values w, MutableValues y) { y[0] = w[0]; });
+  EXPECT_EQ(choose_backend(*few).name, "enumerate");
+  EXPECT_THROW(choose_backend(*few, {.method = "abacus"}), UsageError);
+  EXPECT_EQ(choose_backend(*few, {.method = "automaton"}).backend, nullptr);
+  const auto many = make_problem(Space::uniform(40, 10), {2}, [](Values, MutableValues y) { y[0] = 0; });
+  EXPECT_EQ(choose_backend(*many).backend, nullptr);
+  EXPECT_THROW(make_backend(*many), Error);
+  EXPECT_EQ(choose_backend(*few, {.gigabytes = 1e-9}).backend, nullptr);
+}
+
+// Where the cheapest cannot be made, the next one is.
+TEST(Backends, WhatCannotBeMadeIsPassedOver) {
+  const auto formula = [] {
+    Cnf cnf(Space::uniform(20, 2), Space{2});
+    return cnf;
+  };
+  const auto problem =
+      with(make_problem(Space::uniform(20, 2), {2}, [](Values w, MutableValues y) { y[0] = w[0]; }), formula());
+  const auto chosen = choose_backend(*problem, {.seconds = 1e-9});
+  ASSERT_NE(chosen.backend, nullptr);
+  EXPECT_EQ(chosen.name, "enumerate");
+}
+
+}  // namespace
+}  // namespace anesi
