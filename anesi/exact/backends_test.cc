@@ -10,6 +10,7 @@
 #include "anesi/testing/backend_oracle.h"
 #include "anesi/testing/random_machine.h"
 #include "anesi/testing/random_seed.h"
+#include "anesi/testing/toy_problems.h"
 
 namespace anesi {
 namespace {
@@ -43,6 +44,15 @@ void compare_with_brute_force(int problems) {
 TEST(Backends, AreExact) { compare_with_brute_force(wanted(200)); }
 
 TEST(BackendsSlow, AreExact) { compare_with_brute_force(wanted(1800)); }
+
+TEST(Backends, LargeBatchesAreAnsweredRowByRow) {
+  const toys::RandomSeed seed;
+  const toys::Addition addition(2);
+  for (const auto* const name : {"automaton", "circuit", "enumerate"}) {
+    SCOPED_TRACE(name);
+    toys::BackendOracle(*make_backend(name, addition), addition, seed).expect_rows_apart(1000);
+  }
+}
 
 TEST(Backends, TheCheapestIsChosen) {
   const auto few = make_problem({2, 2}, {2}, [](Values w, MutableValues y) { y[0] = w[0]; });
