@@ -8,6 +8,7 @@
 
 #include "anesi/core/error.h"
 #include "anesi/testing/backend_oracle.h"
+#include "anesi/testing/message_of.h"
 #include "anesi/testing/random_machine.h"
 #include "anesi/testing/random_seed.h"
 #include "anesi/testing/toy_problems.h"
@@ -65,17 +66,23 @@ TEST(Backends, TheCheapestIsChosen) {
   EXPECT_EQ(choose_backend(*few, {.gigabytes = 1e-9}).backend, nullptr);
 }
 
-// Where the cheapest cannot be made, the next one is.
+// A back end that promises what it does not keep.
+struct Fragile {};
+[[maybe_unused]] const bool registered = backends().add(
+    "fragile",
+    {.summary = "for tests",
+     .applies =
+         [](const Problem& problem, const ExactOptions&) {
+           return problem.facts().find<Fragile>() != nullptr ? std::optional(BackendCost()) : std::nullopt;
+         },
+     .make = [](const Problem&, const ExactOptions&) -> std::unique_ptr<Backend> { throw Error("it broke"); }});
+
 TEST(Backends, WhatCannotBeMadeIsPassedOver) {
-  const auto formula = [] {
-    Cnf cnf(Space::uniform(20, 2), Space{2});
-    return cnf;
-  };
-  const auto problem =
-      with(make_problem(Space::uniform(20, 2), {2}, [](Values w, MutableValues y) { y[0] = w[0]; }), formula());
-  const auto chosen = choose_backend(*problem, {.seconds = 1e-9});
-  ASSERT_NE(chosen.backend, nullptr);
+  const auto problem = with(make_problem({2, 2}, {2}, [](Values w, MutableValues y) { y[0] = w[0]; }), Fragile());
+  const auto chosen = choose_backend(*problem);
   EXPECT_EQ(chosen.name, "enumerate");
+  EXPECT_TRUE(toys::names(chosen.why_not, {"it broke"}));
+  EXPECT_THROW(make_backend("fragile", *problem), Error);
 }
 
 }  // namespace
