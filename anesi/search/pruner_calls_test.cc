@@ -4,12 +4,10 @@
 
 #include <memory>
 
+#include "anesi/core/build.h"
 #include "anesi/core/index.h"
 #include "anesi/search/remembering_pruner.h"
 #include "anesi/search/sat_pruner.h"
-#include "anesi/core/build.h"
-#include "anesi/tensors/problem.h"
-#include "anesi/tensors/rows.h"
 #include "anesi/testing/call_sequences.h"
 #include "anesi/testing/random_machine.h"
 
@@ -21,7 +19,7 @@ struct Deciding {
   Deciding(std::uint64_t seed, std::function<std::shared_ptr<const Pruner>(const Problem&)> make)
       : problem(seed),
         pruner(make(problem)),
-        worlds(points_of(problem.worlds())),
+        worlds(all_points(problem.worlds())),
         outputs(apply(problem, worlds)),
         world(as_size(problem.worlds().variables()), kUnset),
         output(as_size(problem.outputs().variables()), kUnset) {}
@@ -37,9 +35,9 @@ struct Deciding {
   std::vector<bool> expected(bool of_outputs, std::int64_t variable) const {
     const auto& space = of_outputs ? problem.outputs() : problem.worlds();
     std::vector<bool> mask(as_size(space.domain(variable)));
-    for (std::int64_t row = 0; row < worlds.size(0); ++row) {
-      const auto point = row_of(of_outputs ? outputs : worlds, row);
-      if (agree(row_of(outputs, row), output) && (of_outputs || agree(row_of(worlds, row), world))) {
+    for (std::int64_t row = 0; row < worlds.size(); ++row) {
+      const auto point = (of_outputs ? outputs : worlds)[row];
+      if (agree(outputs[row], output) && (of_outputs || agree(worlds[row], world))) {
         mask[as_size(point[as_size(variable)])] = true;
       }
     }
@@ -78,7 +76,7 @@ struct Deciding {
 
   toys::RandomMachine problem;
   std::shared_ptr<const Pruner> pruner;
-  torch::Tensor worlds, outputs;
+  Points worlds, outputs;
   std::vector<std::int64_t> world, output;
 };
 
@@ -120,21 +118,21 @@ TEST(ProblemCalls, OfLambdas) {
     const auto machine = std::make_shared<toys::RandomMachine>(seed);
     const auto problem =
         make_problem(machine->worlds(), machine->outputs(), [machine](Values world, MutableValues output) {
-          const auto found = values_of(apply(*machine, tensor_of(world).unsqueeze(0)));
-          std::ranges::copy(found, output.begin());
+          std::ranges::copy(apply_to(*machine, world), output.begin());
         });
     return {{"apply",
              [=](std::mt19937_64& random) -> std::string {
-               const auto all = points_of(machine->worlds());
+               const auto all = all_points(machine->worlds());
                std::vector<std::int64_t> rows(as_size(toys::drawn_below(200, random)));
-               for (auto& row : rows) row = toys::drawn_below(all.size(0), random);
-               const auto worlds = all.index_select(0, torch::tensor(rows, torch::kInt64));
-               return torch::equal(apply(*problem, worlds), apply(*machine, worlds)) ? "" : "other outputs";
+               for (auto& row : rows) row = toys::drawn_below(all.size(), random);
+               const auto worlds = rows_at(all, rows);
+               return apply(*problem, worlds) == apply(*machine, worlds) ? "" : "other outputs";
              }},
             {"apply to one", [=](std::mt19937_64& random) -> std::string {
-               const auto all = points_of(machine->worlds());
-               const auto world = all[toys::drawn_below(all.size(0), random)].unsqueeze(0);
-               return apply_to(*problem, row_of(world, 0)) == values_of(apply(*machine, world)) ? "" : "another output";
+               const auto all = all_points(machine->worlds());
+               const auto row = toys::drawn_below(all.size(), random);
+               const auto expected = apply(*machine, all);
+               return std::ranges::equal(apply_to(*problem, all[row]), expected[row]) ? "" : "another output";
              }}};
   };
   toys::check_call_sequences(make, 30, 20);
