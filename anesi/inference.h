@@ -27,7 +27,7 @@
 #include "anesi/logic/dimacs.h"
 #include "anesi/models/enumerate.h"
 #include "anesi/models/exact_model.h"
-#include "anesi/models/formula_graph.h"
+#include "anesi/logic/formula_graph.h"
 #include "anesi/formula/soft_circuit.h"
 #include "anesi/logic/wcnf.h"
 #include "anesi/formula/constraint.h"

@@ -6,7 +6,7 @@
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
 #include "anesi/core/thread_pool.h"
-#include "anesi/models/formula_graph.h"
+#include "anesi/logic/formula_graph.h"
 #include "anesi/formula/formula.h"
 #include "anesi/core/build.h"
 #include "anesi/tensors/problem.h"

@@ -5,7 +5,7 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/interrupt.h"
-#include "anesi/models/formula_graph.h"
+#include "anesi/logic/formula_graph.h"
 #include "anesi/logic/random_formula.h"
 #include "anesi/models/inference_model.h"
 #include "anesi/models/sample_tree.h"
