@@ -124,7 +124,7 @@ class PropagationBackend final : public Backend {
 
   // By differences of the gradient: it is an estimate's, of which products of marginals are no second derivatives.
   void find_hessian_product(const Query& query, LogBeliefRows direction, GradientRows result) const override {
-    constexpr double kStep = 1e-4;
+    constexpr double kStep = 1e-5;
     const auto row_size = query.logs.row_size();
     std::vector<double> moved(as_size(query.size() * row_size)), slopes(moved.size()), log_probs(as_size(query.size()));
     const GradientRows moved_rows(moved.data(), query.size(), query.logs.variables, query.logs.width);
