@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "anesi/core/index.h"
-#include "anesi/models/formula_graph.h"
+#include "anesi/logic/formula_graph.h"
 #include "anesi/formula/formula.h"
 #include "anesi/models/inference_model.h"
 #include "anesi/predict/count.h"

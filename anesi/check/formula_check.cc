@@ -8,13 +8,15 @@
 #include <optional>
 
 #include "anesi/core/error.h"
-#include "anesi/logic/circuit_files.h"
 #include "anesi/formula/constraint.h"
 #include "anesi/formula/weighted_beliefs.h"
 #include "anesi/io/files.h"
+#include "anesi/logic/circuit_files.h"
 #include "anesi/models/architecture.h"
+#include "anesi/models/circuit_inference.h"
 #include "anesi/options/option_table.h"
 #include "anesi/predict/count.h"
+#include "anesi/tensors/rows.h"
 #include "anesi/tensors/seeded.h"
 
 namespace anesi {
@@ -44,12 +46,13 @@ void count_by_sampling(CheckReport& report, const Problem& problem, const Dimacs
   const auto* const cnf = problem.facts().find<Cnf>();
   if (!pruner || cnf == nullptr || options.samples == 0 || weighs_hidden(cnf->encoding(), formula)) return;
   const auto weighted = weighted_beliefs(cnf->encoding(), problem.worlds(), formula);
+  const auto beliefs = tensor_of(weighted.beliefs.rows()).unsqueeze(0);
   const torch::NoGradGuard no_gradients;
   const auto model = make_model(problem, "graph", /*explain=*/true);
   const SymbolicPruning pruning(pruner, DeadEnds::kOfferNothing);
-  const auto estimate = estimate_log_prob(*model.explanation, problem,
-                                          {weighted.beliefs.to(torch::kFloat32), torch::ones({1, 1}, torch::kInt64)},
-                                          options.samples, seeded(options.seed), &pruning);
+  const auto estimate =
+      estimate_log_prob(*model.explanation, problem, {beliefs.to(torch::kFloat32), torch::ones({1, 1}, torch::kInt64)},
+                        options.samples, seeded(options.seed), &pruning);
   const auto of = [&](const torch::Tensor& log) { return log.item<double>() + weighted.log_scale; };
   const auto low = of(estimate.low), high = of(estimate.high);
   auto words = fmt::format("log count {:.4f}, from {:.4f} to {:.4f} with 95 %, effective size {:.0f} of {}",

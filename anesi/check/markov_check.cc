@@ -18,7 +18,7 @@ torch::Tensor uniform_probabilities(std::int64_t rows, const Space& worlds, cons
   return torch::stack({1 - one, one}, 2);
 }
 
-double log_partition_of_all_worlds(const MarkovLogic& logic, const torch::Tensor& belief,
+double log_partition_of_all_worlds(const MarkovInference& logic, const torch::Tensor& belief,
                                    const torch::Tensor& weights) {
   const auto worlds = points_of(logic.worlds());
   const auto log_p = world_log_prob(belief.expand({worlds.size(0), -1, -1}), worlds);

@@ -18,18 +18,18 @@ namespace {
 
 constexpr std::int64_t kMostClausesShown = 30;
 
-void tell_exactly(CheckReport& report, const MarkovLogic& logic, const WeightedBeliefs& asked) {
+void tell_exactly(CheckReport& report, const MarkovInference& logic, const torch::Tensor& beliefs, double log_scale) {
   const auto& circuit = *logic.circuit();
   const auto weights = logic.weights();
-  const auto log_z = circuit.log_partition(asked.beliefs, weights).item<double>() + asked.log_scale;
+  const auto log_z = circuit.log_partition(beliefs, weights).item<double>() + log_scale;
   report.line(true, "log Z, exactly", fmt::format("{:.6f}", log_z));
   report.set("log_z", log_z);
-  const auto best = circuit.most_probable(asked.beliefs, weights);
+  const auto best = circuit.most_probable(beliefs, weights);
   const auto world = literals_of_world(logic, row_of(best.worlds, 0));
   const auto probability = best.log_prob.exp().item<double>();
   report.line(true, "most probable world", fmt::format("{}, probability {:.4g}", world, probability));
   report.set("most_probable", {{"literals", world}, {"probability", probability}});
-  const auto expected = circuit.expected(asked.beliefs, weights)[0];
+  const auto expected = circuit.expected(beliefs, weights)[0];
   auto holds = nlohmann::ordered_json::array();
   for (std::int64_t clause = 0; clause < logic.clauses(); ++clause) {
     const auto& soft = logic.formula().soft[static_cast<std::size_t>(clause)];
@@ -56,7 +56,7 @@ CheckReport check_soft_formula_file(const std::filesystem::path& file, const Sof
               fmt::format("{} variables, {} hard clauses, {} soft ones", formula.hard.variables,
                           formula.hard.clauses.size(), formula.soft.size()));
   const auto start = std::chrono::steady_clock::now();
-  const auto logic = std::make_shared<const MarkovLogic>(std::move(formula), options.seconds);
+  const auto logic = std::make_shared<const MarkovInference>(std::move(formula), options.seconds);
   const auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.line(true, "hard clauses",
               fmt::format("some world keeps them; {} world variables", logic->worlds().variables()));
@@ -64,10 +64,11 @@ CheckReport check_soft_formula_file(const std::filesystem::path& file, const Sof
   const auto& encoding = logic->hard().facts().find<Cnf>()->encoding();
   if (weighs_hidden(encoding, hard)) throw UsageError("check: weights of variables that are not shown; show them");
   const auto asked = weighted_beliefs(encoding, logic->worlds(), hard);
+  const auto beliefs = tensor_of(asked.beliefs.rows()).unsqueeze(0);
   if (const auto* const circuit = logic->circuit()) {
     report.line(true, "circuit", fmt::format("{} nodes, in {:.2f} s", circuit->nodes(), seconds));
     report.set("nodes", circuit->nodes());
-    tell_exactly(report, *logic, asked);
+    tell_exactly(report, *logic, beliefs, asked.log_scale);
   } else {
     report.line(true, "circuit", fmt::format("none within {:.0f} s (--seconds)", options.seconds));
   }
@@ -79,7 +80,7 @@ CheckReport check_soft_formula_file(const std::filesystem::path& file, const Sof
   }
   const torch::NoGradGuard no_gradients;
   const auto predicted =
-      predicted_log_partition(*logic, network, asked.beliefs.to(torch::kFloat32), logic->weights()).item<double>() +
+      predicted_log_partition(*logic, network, beliefs.to(torch::kFloat32), logic->weights()).item<double>() +
       asked.log_scale;
   report.line(
       true, "log Z, by q",
@@ -89,7 +90,7 @@ CheckReport check_soft_formula_file(const std::filesystem::path& file, const Sof
   report.set("predicted_log_z", predicted);
   if (options.samples < 2) return report;
   const auto estimate =
-      estimate_log_partition(*logic, network, asked.beliefs, logic->weights(), options.samples, seeded(options.seed));
+      estimate_log_partition(*logic, network, beliefs, logic->weights(), options.samples, seeded(options.seed));
   const auto of = [&](const torch::Tensor& log) { return log.item<double>() + asked.log_scale; };
   report.line(true, "log Z, by sampling",
               fmt::format("{:.4f}, from {:.4f} to {:.4f} with 95 %, effective size {:.0f} of {}", of(estimate.log_prob),

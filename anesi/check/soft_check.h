@@ -2,7 +2,7 @@
 #pragma once
 
 #include "anesi/check/report.h"
-#include "anesi/formula/markov_logic.h"
+#include "anesi/models/markov_inference.h"
 
 namespace anesi {
 

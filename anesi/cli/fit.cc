@@ -8,6 +8,8 @@
 #include "anesi/formula/markov_data.h"
 #include "anesi/io/files.h"
 #include "anesi/predict/soft_count.h"
+#include "anesi/tensors/arrays.h"
+#include "anesi/tensors/rows.h"
 #include "anesi/tensors/seeded.h"
 #include "anesi/train/fit_weights.h"
 #include "anesi/train/formula_training.h"
@@ -24,7 +26,7 @@ struct FitFlags {
   std::uint64_t seed = 0;
 };
 
-nlohmann::ordered_json fit_to_json(const MarkovLogic& logic, const FittedWeights& fitted) {
+nlohmann::ordered_json fit_to_json(const MarkovInference& logic, const FittedWeights& fitted) {
   auto clauses = nlohmann::ordered_json::array();
   for (std::int64_t clause = 0; clause < logic.clauses(); ++clause) {
     clauses.push_back({{"literals", logic.formula().soft[static_cast<std::size_t>(clause)].literals},
@@ -38,7 +40,7 @@ nlohmann::ordered_json fit_to_json(const MarkovLogic& logic, const FittedWeights
           {"converged", fitted.converged}};
 }
 
-void print_fit(const MarkovLogic& logic, const FittedWeights& fitted, std::int64_t worlds) {
+void print_fit(const MarkovInference& logic, const FittedWeights& fitted, std::int64_t worlds) {
   std::cout << fmt::format("{:>10}{:>10}{:>10}   {}\n", "weight", "error", "holds", "clause");
   for (std::int64_t clause = 0; clause < logic.clauses(); ++clause) {
     std::string literals;
@@ -57,9 +59,10 @@ int fit(FitFlags flags) {
   OptionTable table;
   flags.options.describe(table);
   table.set("by=" + flags.by);
-  const auto logic = std::make_shared<const MarkovLogic>(read_wcnf(flags.formula), flags.seconds);
-  const auto worlds = worlds_of(*logic, read_table(flags.worlds));
-  const auto beliefs = flags.beliefs.empty() ? torch::Tensor() : beliefs_of(*logic, read_table(flags.beliefs));
+  const auto logic = std::make_shared<const MarkovInference>(read_wcnf(flags.formula), flags.seconds);
+  const auto worlds = tensor_of(worlds_of(*logic, read_table(flags.worlds)).rows());
+  const auto beliefs =
+      flags.beliefs.empty() ? torch::Tensor() : tensor_of(beliefs_of(*logic, read_table(flags.beliefs)));
   if (flags.options.by == PartitionBy::kCircuit && logic->circuit() == nullptr) {
     throw UsageError("the formula did not compile; give it more --seconds, or fit --by sampling");
   }

@@ -14,6 +14,7 @@
 #include "anesi/formula/weighted_beliefs.h"
 #include "anesi/io/files.h"
 #include "anesi/options/value_named.h"
+#include "anesi/tensors/rows.h"
 
 namespace anesi::cli {
 namespace {
@@ -149,7 +150,7 @@ void show_flow(const FlowFlags& flags) {
   }
   weigh(formula, variables, flags.beliefs);
   const auto problem = formula_problem(formula, options);
-  const auto belief = weighted_beliefs(encoding, problem->worlds(), formula).beliefs[0];
+  const auto belief = tensor_of(weighted_beliefs(encoding, problem->worlds(), formula).beliefs.rows());
   const auto network =
       std::make_shared<const FlowNetwork>(make_flow_network(*problem, value_named<FlowView>("--view", flags.view)));
   const auto exact = exact_flow(*network, world_beliefs(belief, problem->worlds()));

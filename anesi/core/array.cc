@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <new>
 
@@ -12,6 +15,28 @@ namespace anesi {
 namespace {
 
 constexpr std::align_val_t kAlignment{64};
+
+double of_float16(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  const double sign = bits >> 15 != 0 ? -1 : 1;
+  if (exponent == 31) return fraction != 0 ? std::nan("") : sign * HUGE_VAL;
+  return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25));
+}
+
+double of_bfloat16(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+
+template <typename T, typename Convert>
+std::vector<double> converted(const Array& array, Convert convert) {
+  const auto* const numbers = static_cast<const T*>(array.data());
+  std::vector<double> doubles(static_cast<std::size_t>(array.count()));
+  std::transform(numbers, numbers + doubles.size(), doubles.begin(), convert);
+  return doubles;
+}
+
+template <typename T>
+std::vector<double> cast(const Array& array) {
+  return converted<T>(array, [](T number) { return static_cast<double>(number); });
+}
 
 }  // namespace
 
@@ -47,6 +72,32 @@ void Array::copy_from(const void* values, std::size_t count) {
     throw Error(fmt::format("{} values for an array of {}", count, to_string()));
   }
   if (count > 0) std::memcpy(data_.get(), values, static_cast<std::size_t>(bytes()));
+}
+
+std::vector<double> doubles_of(const Array& array) {
+  switch (array.type()) {
+    case NumberType::kFloat64:
+      return cast<double>(array);
+    case NumberType::kFloat32:
+      return cast<float>(array);
+    case NumberType::kFloat16:
+      return converted<std::uint16_t>(array, of_float16);
+    case NumberType::kBFloat16:
+      return converted<std::uint16_t>(array, of_bfloat16);
+    case NumberType::kInt64:
+      return cast<std::int64_t>(array);
+    case NumberType::kInt32:
+      return cast<std::int32_t>(array);
+    case NumberType::kInt16:
+      return cast<std::int16_t>(array);
+    case NumberType::kInt8:
+      return cast<std::int8_t>(array);
+    case NumberType::kUInt8:
+      return cast<std::uint8_t>(array);
+    case NumberType::kBool:
+      return cast<bool>(array);
+  }
+  throw Error("an array of an unknown type");
 }
 
 }  // namespace anesi

@@ -120,6 +120,9 @@ Array Array::of(std::vector<std::int64_t> shape, std::span<const T> values) {
   return array;
 }
 
+// The numbers of an array of any type.
+std::vector<double> doubles_of(const Array& array);
+
 using NamedArrays = std::map<std::string, Array>;
 
 }  // namespace anesi

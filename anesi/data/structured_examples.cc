@@ -2,7 +2,7 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/space.h"
-#include "anesi/formula/constraint.h"
+#include "anesi/tensors/observations.h"
 #include "anesi/tensors/seeded.h"
 
 namespace anesi {

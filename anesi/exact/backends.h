@@ -46,6 +46,7 @@ struct BackendEntry {
   std::string summary;
   // Only such a back end is chosen without being named: it answers every query exactly, once it is made.
   bool chosen_automatically = true;
+  bool is_approximate = false;
   // Empty if the problem lacks what the back end needs.
   std::function<std::optional<BackendCost>(const Problem& problem, const ExactOptions& options)> applies;
   // Throws Error if that fails, in spite of what `applies` said, or takes longer than `options.seconds`.
@@ -74,7 +75,7 @@ inline std::shared_ptr<const Backend> make_backend(const std::string& name, cons
 
 template <typename Class>
 BackendEntry backend_entry(std::string summary, bool chosen_automatically = true) {
-  return {std::move(summary), chosen_automatically, &Class::applies,
+  return {std::move(summary), chosen_automatically, /*is_approximate=*/false, &Class::applies,
           [](const Problem& problem, const ExactOptions& options) -> std::unique_ptr<Backend> {
             return std::make_unique<Class>(problem, options);
           }};

@@ -48,10 +48,4 @@ std::shared_ptr<const Problem> make_constraint(std::shared_ptr<const CompiledFor
   return with(std::move(problem), std::move(known));
 }
 
-Observations constrained_labels(torch::Tensor worlds) {
-  Observations labels(torch::full({worlds.size(0), 1}, kSatisfied, torch::kInt64));
-  labels.worlds = std::move(worlds);
-  return labels;
-}
-
 }  // namespace anesi

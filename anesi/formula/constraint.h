@@ -9,7 +9,6 @@
 #include "anesi/core/known_variables.h"
 #include "anesi/core/problem.h"
 #include "anesi/logic/compiled_formula.h"
-#include "anesi/tensors/observations.h"
 
 namespace anesi {
 
@@ -20,8 +19,5 @@ inline constexpr std::int64_t kSatisfied = 1;
 std::shared_ptr<const Problem> make_constraint(std::shared_ptr<const CompiledFormula> formula);
 // The same, where inputs tell some variables. Throws Error where a draw of them cannot be satisfied.
 std::shared_ptr<const Problem> make_constraint(std::shared_ptr<const CompiledFormula> formula, KnownVariables known);
-
-// Labels that are worlds, int64 [examples, worlds], kUnset where they are not known.
-Observations constrained_labels(torch::Tensor worlds);
 
 }  // namespace anesi

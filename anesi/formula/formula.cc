@@ -7,16 +7,15 @@
 #include <optional>
 
 #include "anesi/core/asked_output.h"
+#include "anesi/core/build.h"
 #include "anesi/core/error.h"
-#include "anesi/logic/circuit_files.h"
-#include "anesi/search/circuit_pruner.h"
-#include "anesi/logic/sat.h"
 #include "anesi/formula/constraint.h"
 #include "anesi/formula/formula_encoding.h"
+#include "anesi/logic/circuit_files.h"
+#include "anesi/logic/sat.h"
+#include "anesi/search/circuit_pruner.h"
 #include "anesi/search/remembering_pruner.h"
 #include "anesi/search/sat_pruner.h"
-#include "anesi/core/build.h"
-#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {
@@ -124,15 +123,8 @@ void check_defined(const Dimacs& formula, const std::vector<bool>& shown) {
 
 // Throws Error where one of some random worlds has no output.
 void try_worlds(const Problem& problem) {
-  const auto generator = seeded(0);
-  std::vector<std::int64_t> world(static_cast<std::size_t>(problem.worlds().variables()));
-  for (std::int64_t tried = 0; tried < kWorldsTried; ++tried) {
-    for (std::size_t variable = 0; variable < world.size(); ++variable) {
-      const auto domain = problem.worlds().domain(static_cast<std::int64_t>(variable));
-      world[variable] = torch::randint(domain, {1}, generator, torch::kInt64).item<std::int64_t>();
-    }
-    apply_to(problem, world);
-  }
+  Random random(0);
+  apply(problem, random_points(problem.worlds(), kWorldsTried, random));
 }
 
 // With the facts that a formula buys: a circuit and its pruner where it compiles in time, else the solver's pruner.

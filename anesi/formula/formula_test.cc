@@ -6,22 +6,51 @@
 #include <random>
 
 #include "anesi/core/asked_output.h"
+#include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/core/pruner.h"
-#include "anesi/models/exact_model.h"
-#include "anesi/logic/random_formula.h"
 #include "anesi/formula/constraint.h"
 #include "anesi/io/files.h"
-#include "anesi/core/build.h"
-#include "anesi/tensors/problem.h"
-#include "anesi/tensors/seeded.h"
+#include "anesi/logic/random_formula.h"
 #include "anesi/testing/message_of.h"
-#include "anesi/testing/random.h"
+#include "anesi/testing/random_problems.h"
+#include "anesi/testing/random_seed.h"
 
 namespace anesi {
 namespace {
 
 Dimacs formula(const std::string& text) { return parse_dimacs(text, "test"); }
+
+// That log p(output|P) of the compiled formula is the sum over all worlds.
+void expect_right_counts(const Problem& problem, Values output, toys::Chances& chances) {
+  const auto compiled = compiled_formula(problem);
+  const auto& [circuit, encoding] = *compiled;
+  const toys::Oracle oracle(problem);
+  for (int example = 0; example < 5; ++example) {
+    const auto belief = toys::random_log_belief(chances, problem.worlds());
+    Circuit::Weights weights(circuit.places(), 0.0);
+    for (std::size_t variable = 0; variable < belief.size(); ++variable) {
+      for (std::size_t value = 0; value < belief[variable].size(); ++value) {
+        weights[circuit.place_of(encoding.worlds[variable][value])] = belief[variable][value];
+      }
+    }
+    for (std::size_t variable = 0; variable < encoding.outputs.size(); ++variable) {
+      for (std::size_t value = 0; value < encoding.outputs[variable].size(); ++value) {
+        if (static_cast<std::int64_t>(value) == output[variable]) continue;
+        weights[circuit.place_of(encoding.outputs[variable][value])] = toys::Oracle::kNever;
+      }
+    }
+    const double truth = oracle.log_prob(belief, {.output = {output.begin(), output.end()}});
+    const double counted = circuit.log_count(weights);
+    if (truth == toys::Oracle::kNever) {
+      EXPECT_EQ(counted, truth);
+    } else {
+      EXPECT_NEAR(counted, truth, 1e-9);
+    }
+  }
+}
+
+constexpr std::int64_t kHolds[] = {kSatisfied};
 
 // One of three colours; a switch that is on for red alone.
 constexpr const char* kColours = "p cnf 4 6\n1 2 3 0\n-1 -2 0\n-1 -3 0\n-2 -3 0\n-1 4 0\n1 -4 0\n";
@@ -50,10 +79,8 @@ TEST(Formula, WhatInputsTellOfAGroupIsNotJoined) {
   EXPECT_EQ(apply_to(*none_left, Domains{0, 0, 0})[0], 1);
   EXPECT_EQ(apply_to(*none_left, Domains{1, 1, 1})[0], 0);
   for (const auto& problem : {two_left, none_left}) {
-    const auto beliefs = toys::random_beliefs(20, problem->worlds(), 1, seeded(1));
-    const auto outputs = torch::ones({20, 1}, torch::kInt64);
-    EXPECT_TRUE(torch::allclose(make_exact(*problem, {.method = "circuit"})->log_prob(beliefs, outputs),
-                                make_exact(*problem, {.method = "enumerate"})->log_prob(beliefs, outputs)));
+    toys::Chances chances(1);
+    expect_right_counts(*problem, kHolds, chances);
   }
   const auto clauses = formula_problem(formula(kColours), {.as = FormulaAs::kClauses, .told = {2}});
   EXPECT_EQ(clauses->worlds().domains(), (Domains{2, 2, 2, 2}));
@@ -107,10 +134,8 @@ TEST(Formula, HiddenVariablesCountOnce) {
   // 3 is 1 xor 2, and must hold.
   const auto problem =
       formula_problem(formula("p cnf 3 5\nc p show 1 2 0\n-3 1 2 0\n-3 -1 -2 0\n3 -1 2 0\n3 1 -2 0\n3 0\n"));
-  const auto beliefs = torch::full({1, 2, 2}, 0.5, torch::kFloat64);
-  EXPECT_NEAR(
-      make_exact(*problem, {.method = "circuit"})->log_prob(beliefs, torch::ones({1, 1}, torch::kInt64)).exp().item<double>(), 0.5,
-      1e-12);
+  toys::Chances chances(1);
+  expect_right_counts(*problem, kHolds, chances);
   EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{1, 0})[0], 1);
   EXPECT_EQ(apply_to(*problem, std::vector<std::int64_t>{1, 1})[0], 0);
 }
@@ -142,12 +167,10 @@ TEST(Formula, CountsAsEnumerationDoes) {
       } catch (const Error&) {
         continue;  // no model
       }
-      const auto beliefs =
-          toys::random_beliefs(5, problem->worlds(), 1, seeded(seed + static_cast<std::uint64_t>(round)));
-      const auto outputs = as == FormulaAs::kConstraint ? torch::ones({5, 1}, torch::kInt64)
-                                                        : apply(*problem, most_likely_worlds(beliefs));
-      EXPECT_TRUE(torch::allclose(make_exact(*problem, {.method = "circuit"})->log_prob(beliefs, outputs),
-                                  make_exact(*problem, {.method = "enumerate"})->log_prob(beliefs, outputs)));
+      Random worlds(random());
+      const auto world = random_points(problem->worlds(), 1, worlds);
+      toys::Chances chances(random());
+      expect_right_counts(*problem, as == FormulaAs::kConstraint ? Values(kHolds) : apply(*problem, world)[0], chances);
     }
   }
 }

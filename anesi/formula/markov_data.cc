@@ -10,9 +10,9 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
-#include "anesi/logic/file_words.h"
 #include "anesi/io/npy.h"
-#include "anesi/tensors/arrays.h"
+#include "anesi/logic/cnf.h"
+#include "anesi/logic/file_words.h"
 
 namespace anesi {
 namespace {
@@ -22,7 +22,7 @@ bool begins_like_a_number(std::string_view word) {
   return std::from_chars(word.data(), word.data() + word.size(), number).ec != std::errc::invalid_argument;
 }
 
-torch::Tensor read_text_table(const std::filesystem::path& file) {
+Matrix<double> read_text_table(const std::filesystem::path& file) {
   auto text = read_text(file);
   std::ranges::replace(text, ',', ' ');
   std::ranges::replace(text, ';', ' ');
@@ -39,7 +39,7 @@ torch::Tensor read_text_table(const std::filesystem::path& file) {
     if (length != columns) words.fail(fmt::format("{} values, where the rows before have {}", length, columns));
   }
   if (rows == 0) words.fail("there are no rows");
-  return torch::tensor(numbers, torch::kFloat64).view({rows, columns});
+  return Matrix<double>(Rows<const double>(numbers.data(), rows, columns));
 }
 
 // Which column a propositional variable stands in.
@@ -66,21 +66,15 @@ void for_each_world_variable(const MarkovLogic& logic, Visit visit) {
   }
 }
 
-torch::Tensor checked_table(const MarkovLogic& logic, const torch::Tensor& table, const char* what) {
-  const auto columns = static_cast<std::int64_t>(columns_of(logic).size());
-  if (table.dim() != 2 || table.size(1) != columns) {
-    throw UsageError(fmt::format("{}: {} columns are expected, one for each variable, not {}", what, columns,
-                                 table.dim() == 2 ? table.size(1) : 0));
-  }
-  return table.to(torch::kCPU, torch::kFloat64);
+void check_columns(const MarkovLogic& logic, Rows<const double> table, const char* what) {
+  const auto columns = std::ssize(columns_of(logic));
+  if (table.width() == columns) return;
+  throw UsageError(
+      fmt::format("{}: {} columns are expected, one for each variable, not {}", what, columns, table.width()));
 }
 
-// Throws where a row is bad.
-void refuse_rows(const torch::Tensor& bad, const char* what, const std::string& why) {
-  const auto rows = bad.nonzero();
-  if (rows.size(0) > 0) {
-    throw UsageError(fmt::format("{}: row {}: {}", what, rows[0][0].item<std::int64_t>() + 1, why));
-  }
+[[noreturn]] void refuse_row(std::int64_t row, const char* what, const std::string& why) {
+  throw UsageError(fmt::format("{}: row {}: {}", what, row + 1, why));
 }
 
 std::string names_of_columns(const MarkovLogic& logic, const std::vector<std::int64_t>& columns) {
@@ -92,11 +86,12 @@ std::string names_of_columns(const MarkovLogic& logic, const std::vector<std::in
 
 }  // namespace
 
-torch::Tensor read_table(const std::filesystem::path& file) {
+Matrix<double> read_table(const std::filesystem::path& file) {
   if (file.extension() != ".npy") return read_text_table(file);
-  const auto table = tensor_of(read_npy(file));
-  if (table.dim() != 2) throw Error(fmt::format("{}: an array of two dimensions is expected", file.string()));
-  return table.to(torch::kFloat64);
+  const auto table = read_npy(file);
+  if (table.dimensions() != 2) throw Error(fmt::format("{}: an array of two dimensions is expected", file.string()));
+  const auto numbers = doubles_of(table);
+  return Matrix<double>(Rows<const double>(numbers.data(), table.shape()[0], table.shape()[1]));
 }
 
 std::vector<int> columns_of(const MarkovLogic& logic) {
@@ -107,37 +102,60 @@ std::vector<int> columns_of(const MarkovLogic& logic) {
   return variables;
 }
 
-torch::Tensor worlds_of(const MarkovLogic& logic, const torch::Tensor& truths) {
-  const auto table = checked_table(logic, truths, "worlds");
-  refuse_rows(((table != 0) & (table != 1)).any(1), "worlds", "values should be 0 or 1");
-  auto worlds = torch::zeros({table.size(0), logic.worlds().variables()}, torch::kInt64);
-  for_each_world_variable(logic, [&](std::int64_t variable, const std::vector<std::int64_t>& columns) {
-    const auto values = table.index_select(1, torch::tensor(columns, torch::kInt64));
-    if (columns.size() > 1) {
-      refuse_rows(values.sum(1) != 1, "worlds",
-                  fmt::format("exactly one of the variables {} should be 1", names_of_columns(logic, columns)));
+Points worlds_of(const MarkovLogic& logic, Rows<const double> truths) {
+  check_columns(logic, truths, "worlds");
+  for (std::int64_t row = 0; row < truths.size(); ++row) {
+    if (!std::ranges::all_of(truths[row], [](double truth) { return truth == 0 || truth == 1; })) {
+      refuse_row(row, "worlds", "values should be 0 or 1");
     }
-    worlds.select(1, variable).copy_(columns.size() > 1 ? values.argmax(1) : values.select(1, 0).to(torch::kInt64));
+  }
+  Points worlds(truths.size(), logic.worlds().variables());
+  for_each_world_variable(logic, [&](std::int64_t variable, const std::vector<std::int64_t>& columns) {
+    for (std::int64_t row = 0; row < truths.size(); ++row) {
+      const auto is_true = [&](std::int64_t column) { return truths[row][as_size(column)] == 1; };
+      auto& value = worlds[row][as_size(variable)];
+      if (columns.size() == 1) {
+        value = is_true(columns[0]) ? 1 : 0;
+      } else {
+        if (std::ranges::count_if(columns, is_true) != 1) {
+          refuse_row(row, "worlds",
+                     fmt::format("exactly one of the variables {} should be 1", names_of_columns(logic, columns)));
+        }
+        value = std::ranges::find_if(columns, is_true) - columns.begin();
+      }
+    }
   });
   return worlds;
 }
 
-torch::Tensor beliefs_of(const MarkovLogic& logic, const torch::Tensor& probabilities) {
-  const auto table = checked_table(logic, probabilities, "beliefs");
-  refuse_rows(((table >= 0) & (table <= 1)).logical_not().any(1), "beliefs", "values should be from 0 to 1");
-  auto beliefs =
-      torch::zeros({table.size(0), logic.worlds().variables(), logic.worlds().largest_domain()}, torch::kFloat64);
-  for_each_world_variable(logic, [&](std::int64_t variable, const std::vector<std::int64_t>& columns) {
-    const auto values = table.index_select(1, torch::tensor(columns, torch::kInt64));
-    const auto out = beliefs.select(1, variable);
-    if (columns.size() == 1) {
-      out.slice(1, 0, 2).copy_(torch::cat({1 - values, values}, 1));
-      return;
+Array beliefs_of(const MarkovLogic& logic, Rows<const double> probabilities) {
+  check_columns(logic, probabilities, "beliefs");
+  for (std::int64_t row = 0; row < probabilities.size(); ++row) {
+    if (!std::ranges::all_of(probabilities[row], [](double p) { return p >= 0 && p <= 1; })) {
+      refuse_row(row, "beliefs", "values should be from 0 to 1");
     }
-    const auto sums = values.sum(1, /*keepdim=*/true);
-    refuse_rows((sums == 0).select(1, 0), "beliefs",
-                fmt::format("one of the variables {} holds, so not all can be 0", names_of_columns(logic, columns)));
-    out.slice(1, 0, values.size(1)).copy_(values / sums);
+  }
+  const auto variables = logic.worlds().variables(), domain = logic.worlds().largest_domain();
+  Array beliefs(NumberType::kFloat64, {probabilities.size(), variables, domain});
+  const auto numbers = beliefs.values<double>();
+  std::ranges::fill(numbers, 0.0);
+  for_each_world_variable(logic, [&](std::int64_t variable, const std::vector<std::int64_t>& columns) {
+    for (std::int64_t row = 0; row < probabilities.size(); ++row) {
+      const auto out = numbers.subspan(as_size((row * variables + variable) * domain));
+      const auto from = probabilities[row];
+      if (columns.size() == 1) {
+        out[1] = from[as_size(columns[0])];
+        out[0] = 1 - out[1];
+        continue;
+      }
+      double sum = 0;
+      for (const auto column : columns) sum += from[as_size(column)];
+      if (sum == 0) {
+        refuse_row(row, "beliefs",
+                   fmt::format("one of the variables {} holds, so not all can be 0", names_of_columns(logic, columns)));
+      }
+      for (std::size_t value = 0; value < columns.size(); ++value) out[value] = from[as_size(columns[value])] / sum;
+    }
   });
   return beliefs;
 }

@@ -4,119 +4,41 @@
 
 #include <cmath>
 
+#include "anesi/core/build.h"
+#include "anesi/exact/belief_propagation.h"
 #include "anesi/formula/markov_data.h"
-#include "anesi/tensors/rows.h"
-#include "anesi/tensors/seeded.h"
 #include "anesi/testing/message_of.h"
-#include "anesi/testing/random_seed.h"
-#include "anesi/testing/soft_formulas.h"
 
 namespace anesi {
 namespace {
 
-class MarkovLogicTest : public ::testing::Test {
- protected:
-  toys::RandomSeed seed_;
-  std::mt19937_64 random_{seed_};
-  std::shared_ptr<const MarkovLogic> logic_ = toys::random_markov_logic(random_);
-  at::Generator generator_ = seeded(seed_);
-  torch::Tensor beliefs_ = toys::random_beliefs(5, logic_->worlds(), generator_);
-  torch::Tensor weights_ = logic_->weights();
-};
-
-TEST_F(MarkovLogicTest, GroupsAreVariables) {
-  EXPECT_EQ(logic_->worlds().domains(), (std::vector<std::int64_t>{2, 2, 2, 3}));
-}
-
-TEST_F(MarkovLogicTest, TheCircuitIsRightOnAllWorlds) {
-  const toys::AllWeighted all(*logic_, beliefs_, weights_);
-  const auto& circuit = logic_->exact();
-  EXPECT_TRUE(torch::allclose(circuit.log_partition(beliefs_, weights_), all.log_partition, 1e-10, 1e-10));
-  const auto expected = all.probability.mm(all.holds);
-  EXPECT_TRUE(torch::allclose(circuit.expected(beliefs_, weights_), expected, 1e-9, 1e-9));
-  const auto covariance = circuit.covariance(beliefs_, weights_);
-  const auto marginals = circuit.marginals(beliefs_, weights_);
-  const auto best = circuit.most_probable(beliefs_, weights_);
-  for (std::int64_t row = 0; row < beliefs_.size(0); ++row) {
-    const auto p = all.probability[row];
-    const auto away = all.holds - expected[row];
-    EXPECT_TRUE(torch::allclose(covariance[row], away.t().mm(p.unsqueeze(1) * away), 1e-9, 1e-9));
-    for (std::int64_t variable = 0; variable < logic_->worlds().variables(); ++variable) {
-      for (std::int64_t value = 0; value < logic_->worlds().domain(variable); ++value) {
-        const auto share = p.masked_select(all.worlds.select(1, variable) == value).sum().item<double>();
-        EXPECT_NEAR(marginals[row][variable][value].item<double>(), share, 1e-9);
-      }
-    }
-    EXPECT_TRUE(torch::equal(best.worlds[row], all.worlds[p.argmax().item<std::int64_t>()]));
-    EXPECT_NEAR(best.log_prob[row].item<double>(), p.max().log().item<double>(), 1e-9);
-  }
-}
-
-TEST_F(MarkovLogicTest, EachRowMayHaveItsOwnWeights) {
-  const auto weights = torch::randn({beliefs_.size(0), logic_->clauses()}, generator_, torch::kFloat64);
-  const auto together = logic_->exact().log_partition(beliefs_, weights);
-  for (std::int64_t row = 0; row < beliefs_.size(0); ++row) {
-    const auto alone = logic_->exact().log_partition(beliefs_.slice(0, row, row + 1), weights[row]);
-    EXPECT_NEAR(together[row].item<double>(), alone.item<double>(), 1e-12);
-  }
-}
-
-TEST_F(MarkovLogicTest, GradientsAreThoseOfDifferences) {
-  auto beliefs = beliefs_.clone().requires_grad_(true);
-  auto weights = weights_.clone().requires_grad_(true);
-  logic_->exact().log_partition(beliefs, weights).sum().backward();
-  const torch::NoGradGuard no_gradients;
-  constexpr double kStep = 1e-5;
-  const auto total = [&](const torch::Tensor& some_beliefs, const torch::Tensor& some_weights) {
-    return logic_->exact().log_partition(some_beliefs, some_weights).sum().item<double>();
-  };
-  for (std::int64_t clause = 0; clause < logic_->clauses(); ++clause) {
-    auto step = torch::zeros_like(weights_);
-    step[clause] = kStep;
-    const auto slope = (total(beliefs_, weights_ + step) - total(beliefs_, weights_ - step)) / (2 * kStep);
-    EXPECT_NEAR(weights.grad()[clause].item<double>(), slope, 1e-6);
-  }
-  auto step = torch::zeros_like(beliefs_);
-  step[2][3][1] = kStep;
-  const auto slope = (total(beliefs_ + step, weights_) - total(beliefs_ - step, weights_)) / (2 * kStep);
-  EXPECT_NEAR(beliefs.grad()[2][3][1].item<double>(), slope, 1e-5);
-}
-
-TEST_F(MarkovLogicTest, SamplesAreAsOftenAsTheyAreLikely) {
-  constexpr std::int64_t kDraws = 20000;
-  const auto belief = beliefs_.slice(0, 0, 1);
-  const toys::AllWeighted all(*logic_, belief, weights_);
-  const auto drawn = logic_->exact().sample(belief.expand({kDraws, -1, -1}), weights_, generator_);
-  for (std::int64_t world = 0; world < all.worlds.size(0); ++world) {
-    const auto share = (drawn == all.worlds[world]).all(1).to(torch::kFloat64).mean().item<double>();
-    const auto p = all.probability[0][world].item<double>();
-    EXPECT_NEAR(share, p, 6 * std::sqrt(p * (1 - p) / kDraws) + 1e-12);
-  }
-}
-
-TEST_F(MarkovLogicTest, ImpossibleBeliefsHaveNoPartition) {
-  auto beliefs = beliefs_.clone();
-  beliefs.select(1, 0).copy_(torch::tensor({1.0, 0.0, 0.0}, torch::kFloat64));  // not 1, not 2, but a: breaks a clause
-  beliefs.select(1, 1).copy_(torch::tensor({1.0, 0.0, 0.0}, torch::kFloat64));
-  beliefs.select(1, 3).copy_(torch::tensor({1.0, 0.0, 0.0}, torch::kFloat64));
-  EXPECT_TRUE(logic_->exact().log_partition(beliefs, weights_).isneginf().all().item<bool>());
-}
-
-TEST_F(MarkovLogicTest, LargeWeightsDoNotOverflow) {
-  const auto weights = 4000 * weights_;
-  const toys::AllWeighted all(*logic_, beliefs_, weights);
-  EXPECT_TRUE(torch::allclose(logic_->exact().log_partition(beliefs_, weights), all.log_partition, 1e-9, 1e-6));
-}
-
-TEST(MarkovLogic, AFormulaOfAnyKindIsWeightedByAVariable) {
-  // 3 is defined as 1 <-> 2 and not shown; it alone has a weight.
+// 3 is defined as 1 <-> 2 and not shown; it alone has a weight.
+TEST(MarkovLogic, TellsWhichClausesHold) {
+  if (!this_build().cadical) GTEST_SKIP() << "built without CaDiCaL";
   const MarkovLogic logic(
       parse_wcnf("c p show 1 2 0\nh -3 -1 2 0\nh -3 1 -2 0\nh 3 1 2 0\nh 3 -1 -2 0\n1.2 3 0\n", "f"));
-  ASSERT_EQ(logic.worlds().domains(), (std::vector<std::int64_t>{2, 2}));
-  const auto worlds = points_of(logic.worlds());
-  EXPECT_TRUE(torch::equal(logic.holds(worlds), torch::tensor({{1.0}, {0.0}, {0.0}, {1.0}}, torch::kFloat64)));
-  const auto log_z = logic.exact().log_partition(uniform_beliefs(1, logic.worlds()), logic.weights()).item<double>();
-  EXPECT_NEAR(log_z, std::log((2 * std::exp(1.2) + 2) / 4), 1e-6);
+  EXPECT_EQ(logic.worlds().domains(), (std::vector<std::int64_t>{2, 2}));
+  EXPECT_EQ(logic.holds(all_points(logic.worlds())), (Matrix<double>{{1}, {0}, {0}, {1}}));
+}
+
+// By its graph, with enough cases for every loop, as by going through all worlds.
+TEST(MarkovLogic, IsCountedByMessages) {
+  const MarkovLogic logic(
+      parse_wcnf("h 1 2 3 0\nh -1 -2 0\nh -1 -3 0\nh -2 -3 0\n1.5 4 -1 0\n-0.7 4 2 0\n0.3 -4 0\n", "f"));
+  ASSERT_EQ(logic.worlds().domains(), (std::vector<std::int64_t>{3, 2}));
+  const std::vector<double> logs{std::log(0.2), std::log(0.3), std::log(0.5), std::log(0.4), std::log(0.6), kLogOfZero};
+  const std::vector<double> weights{1.5, -0.7, 0.3};
+  double truth = 0;
+  const auto worlds = all_points(logic.worlds());
+  const auto holds = logic.holds(worlds);
+  for (std::int64_t row = 0; row < worlds.size(); ++row) {
+    double log = logs[static_cast<std::size_t>(worlds[row][0])] + logs[3 + static_cast<std::size_t>(worlds[row][1])];
+    for (std::size_t clause = 0; clause < weights.size(); ++clause) log += weights[clause] * holds[row][clause];
+    truth += std::exp(log);
+  }
+  std::vector<double> counted(1);
+  BeliefPropagation(logic.graph(), {.cases = 64}).log_count({logs.data(), 1, 2, 3}, weights, counted);
+  EXPECT_NEAR(counted[0], std::log(truth), 1e-9);
 }
 
 TEST(MarkovLogic, WhatCannotBe) {
@@ -130,18 +52,22 @@ TEST(MarkovData, TablesBecomeWorldsAndBeliefs) {
   const MarkovLogic logic(parse_wcnf("h 2 3 4 0\nh -2 -3 0\nh -2 -4 0\nh -3 -4 0\n1 1 2 0\n", "f"));
   ASSERT_EQ(logic.worlds().domains(), (std::vector<std::int64_t>{2, 3}));
   EXPECT_EQ(columns_of(logic), (std::vector<int>{1, 2, 3, 4}));
-  const auto worlds = worlds_of(logic, torch::tensor({{1, 0, 0, 1}, {0, 1, 0, 0}}));
-  EXPECT_TRUE(torch::equal(worlds, torch::tensor({{1, 2}, {0, 0}}, torch::kInt64)));
-  EXPECT_EQ(literals_of_world(logic, row_of(worlds, 0)), "1 -2 -3 4");
-  const auto beliefs = beliefs_of(logic, torch::tensor({{0.25, 0.1, 0.2, 0.1}}, torch::kFloat64));
-  const auto expected = torch::tensor({{{0.75, 0.25, 0.0}, {0.25, 0.5, 0.25}}}, torch::kFloat64);
-  EXPECT_TRUE(torch::allclose(beliefs, expected));
-  const auto complaint = [&](const torch::Tensor& table) { return toys::message_of([&] { worlds_of(logic, table); }); };
-  EXPECT_TRUE(toys::names(complaint(torch::zeros({1, 3})), {"worlds", "4", "3"}));
-  EXPECT_TRUE(toys::names(complaint(torch::tensor({{1, 0, 0, 1}, {0, 2, 0, 0}})), {"worlds", "row 2", "0", "1"}));
-  EXPECT_TRUE(toys::names(complaint(torch::tensor({{1, 1, 0, 1}})), {"worlds", "row 1", "2", "3", "4", "1"}));
+  using Table = Matrix<double>;
+  const auto worlds = worlds_of(logic, Table{{1, 0, 0, 1}, {0, 1, 0, 0}});
+  EXPECT_EQ(worlds, (Points{{1, 2}, {0, 0}}));
+  EXPECT_EQ(literals_of_world(logic, worlds[0]), "1 -2 -3 4");
+  const auto beliefs = beliefs_of(logic, Table{{0.25, 0.1, 0.2, 0.1}});
+  EXPECT_EQ(beliefs.shape(), (std::vector<std::int64_t>{1, 2, 3}));
+  const std::vector<double> expected{0.75, 0.25, 0.0, 0.25, 0.5, 0.25};
+  for (std::size_t place = 0; place < expected.size(); ++place) {
+    EXPECT_NEAR(beliefs.values<double>()[place], expected[place], 1e-12);
+  }
+  const auto complaint = [&](const Table& table) { return toys::message_of([&] { worlds_of(logic, table); }); };
+  EXPECT_TRUE(toys::names(complaint(Table(1, 3)), {"worlds", "4", "3"}));
+  EXPECT_TRUE(toys::names(complaint(Table{{1, 0, 0, 1}, {0, 2, 0, 0}}), {"worlds", "row 2", "0", "1"}));
+  EXPECT_TRUE(toys::names(complaint(Table{{1, 1, 0, 1}}), {"worlds", "row 1", "2", "3", "4", "1"}));
   EXPECT_TRUE(toys::names(toys::message_of([&] {
-                            beliefs_of(logic, torch::tensor({{0.5, 0.0, 0.0, 0.0}}));
+                            beliefs_of(logic, Table{{0.5, 0.0, 0.0, 0.0}});
                           }),
                           {"beliefs", "row 1", "2", "3", "4", "0"}));
 }

@@ -4,8 +4,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <set>
+#include <vector>
 
-#include "anesi/tensors/beliefs.h"
+#include "anesi/exact/backend.h"
 
 namespace anesi {
 
@@ -14,19 +15,19 @@ WeightedBeliefs weighted_beliefs(const Encoding& encoding, const Space& worlds, 
     const auto found = formula.weights.find(literal);
     return found == formula.weights.end() ? 0 : std::log(found->second);
   };
-  WeightedBeliefs result{uniform_beliefs(1, worlds).to(torch::kFloat64)};
+  WeightedBeliefs result{Matrix<double>(worlds.variables(), worlds.largest_domain())};
   for (std::int64_t variable = 0; variable < worlds.variables(); ++variable) {
     const auto& literals = encoding.worlds[static_cast<std::size_t>(variable)];
-    auto logs = torch::zeros({worlds.domain(variable)}, torch::kFloat64);
-    for (std::size_t value = 0; value < literals.size(); ++value) {
-      auto log = log_weight(literals[value]);
+    std::vector<double> logs;
+    for (const auto literal : literals) {
+      logs.push_back(log_weight(literal));
       for (const auto other : literals) {
-        if (std::abs(other) != std::abs(literals[value])) log += log_weight(-other);
+        if (std::abs(other) != std::abs(literal)) logs.back() += log_weight(-other);
       }
-      logs[static_cast<std::int64_t>(value)] = log;
     }
-    result.beliefs[0][variable].slice(0, 0, worlds.domain(variable)).copy_(logs.softmax(0));
-    result.log_scale += logs.logsumexp(0).item<double>();
+    const double sum = log_sum(logs);
+    std::ranges::transform(logs, result.beliefs[variable].begin(), [&](double log) { return std::exp(log - sum); });
+    result.log_scale += sum;
   }
   return result;
 }

@@ -1,8 +1,7 @@
 // Weights of literals, as files give them, as beliefs.
 #pragma once
 
-#include <torch/torch.h>
-
+#include "anesi/core/rows.h"
 #include "anesi/core/space.h"
 #include "anesi/logic/cnf.h"
 #include "anesi/logic/dimacs.h"
@@ -10,8 +9,8 @@
 namespace anesi {
 
 struct WeightedBeliefs {
-  torch::Tensor beliefs;  // in the values of world variables, double [1, worlds, domain]
-  double log_scale = 0;   // the logarithm of what they have to be multiplied with to be the weights again
+  Matrix<double> beliefs;  // in the values of world variables, [worlds, largest domain]
+  double log_scale = 0;    // the logarithm of what they have to be multiplied with to be the weights again
 };
 
 // A value of a variable weighs what the literal that stands for it weighs, times the weights of the others' negations

@@ -7,6 +7,7 @@
 // A soft clause need not hold: worlds in which it does are exp(weight) times as likely for it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -29,5 +30,20 @@ struct FactorGraph {
   std::vector<std::int64_t> weight_of = {};
   std::int64_t weights = 0;
 };
+
+// Whether no variable of a clause, of a graph without variables of its own, has a value that satisfies it.
+inline bool is_violated(const FactorGraph::Clause& clause, Values world) {
+  return std::ranges::all_of(clause, [&](const FactorGraph::Edge& edge) {
+    return std::ranges::find(edge.falsifying, world[static_cast<std::size_t>(edge.variable)]) != edge.falsifying.end();
+  });
+}
+// Whether a world violates some clause that must hold.
+inline bool is_violated(const FactorGraph& graph, Values world) {
+  for (std::size_t place = 0; place < graph.clauses.size(); ++place) {
+    const bool hard = graph.weight_of.empty() || graph.weight_of[place] == FactorGraph::kMustHold;
+    if (hard && is_violated(graph.clauses[place], world)) return true;
+  }
+  return false;
+}
 
 }  // namespace anesi

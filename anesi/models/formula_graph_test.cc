@@ -1,4 +1,4 @@
-#include "anesi/models/formula_graph.h"
+#include "anesi/logic/formula_graph.h"
 
 #include <gtest/gtest.h>
 

@@ -4,11 +4,11 @@
 
 #include <cmath>
 
-#include "anesi/models/exact_model.h"
-#include "anesi/logic/random_formula.h"
 #include "anesi/formula/formula.h"
 #include "anesi/formula/weighted_beliefs.h"
+#include "anesi/logic/random_formula.h"
 #include "anesi/models/architecture.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/models/mlp.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/problem.h"
@@ -146,7 +146,8 @@ TEST(CountingFormulas, TruthAndEstimateAreWithinTheInterval) {
       continue;  // no world satisfies it
     }
     ++satisfiable;
-    const auto beliefs = weighted_beliefs(problem->facts().find<Cnf>()->encoding(), problem->worlds(), formula).beliefs;
+    const auto weighted = weighted_beliefs(problem->facts().find<Cnf>()->encoding(), problem->worlds(), formula);
+    const auto beliefs = tensor_of(weighted.beliefs.rows()).unsqueeze(0);
     const auto model = make_model(*problem, "graph", /*explain=*/true);
     const SymbolicPruning pruning(problem->facts().share<Pruner>(), DeadEnds::kOfferNothing);
     const Context context(beliefs.to(torch::kFloat32), torch::ones({1, 1}, torch::kInt64));

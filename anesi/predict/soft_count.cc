@@ -9,15 +9,15 @@ std::shared_ptr<GraphNetwork> soft_network(const GraphOptions& options) {
   return std::make_shared<GraphNetwork>(options, GraphNetwork::Clauses::kSoftToo);
 }
 
-torch::Tensor predicted_log_partition(const MarkovLogic& logic, const std::shared_ptr<GraphNetwork>& network,
+torch::Tensor predicted_log_partition(const MarkovInference& logic, const std::shared_ptr<GraphNetwork>& network,
                                       const torch::Tensor& beliefs, const torch::Tensor& weights) {
   auto q = logic.q(network, /*explains=*/false, weights);
   const auto learned = network->parameters();
   const auto in_its_type = learned.empty() ? beliefs : beliefs.to(learned[0].scalar_type());
-  return q.log_count(in_its_type).to(beliefs.scalar_type()) + MarkovLogic::log_scale(weights).to(beliefs.options());
+  return q.log_count(in_its_type).to(beliefs.scalar_type()) + MarkovInference::log_scale(weights).to(beliefs.options());
 }
 
-DrawnWorlds draw_soft_worlds(const MarkovLogic& logic, const std::shared_ptr<GraphNetwork>& network,
+DrawnWorlds draw_soft_worlds(const MarkovInference& logic, const std::shared_ptr<GraphNetwork>& network,
                              const torch::Tensor& beliefs, const torch::Tensor& weights, std::int64_t samples,
                              at::Generator generator) {
   const torch::NoGradGuard no_gradients;
@@ -29,13 +29,13 @@ DrawnWorlds draw_soft_worlds(const MarkovLogic& logic, const std::shared_ptr<Gra
   return draw_worlds(q, context, samples, std::move(generator), &pruning);
 }
 
-CountEstimate estimate_log_partition(const MarkovLogic& logic, const std::shared_ptr<GraphNetwork>& network,
+CountEstimate estimate_log_partition(const MarkovInference& logic, const std::shared_ptr<GraphNetwork>& network,
                                      const torch::Tensor& beliefs, const torch::Tensor& weights, std::int64_t samples,
                                      at::Generator generator) {
   const torch::NoGradGuard no_gradients;
   const auto drawn = draw_soft_worlds(logic, network, beliefs, weights, samples, std::move(generator));
   const auto exact_weights = weights.to(torch::kFloat64);
-  const auto scale = MarkovLogic::log_scale(exact_weights);
+  const auto scale = MarkovInference::log_scale(exact_weights);
   const auto log_p = world_log_prob(beliefs.to(torch::kFloat64).index_select(0, drawn.row), drawn.worlds);
   auto estimate = estimate_log_sum(drawn, log_p + logic.holds(drawn.worlds).mv(exact_weights) - scale);
   for (auto* const log : {&estimate.log_mean, &estimate.log_prob, &estimate.low, &estimate.high}) *log = *log + scale;

@@ -1,7 +1,7 @@
 // log Z(P) of weighted formulas by importance sampling: worlds that q draws under the pruner of the hard clauses.
 #pragma once
 
-#include "anesi/formula/markov_logic.h"
+#include "anesi/models/markov_inference.h"
 #include "anesi/predict/count.h"
 
 namespace anesi {
@@ -14,16 +14,16 @@ std::shared_ptr<GraphNetwork> soft_network(const GraphOptions& options = {.cases
 
 // What q says of log Z(P) by itself, [rows], of the type of the beliefs [rows, worlds, domain]; differentiable in them
 // and in the weights, [clauses].
-torch::Tensor predicted_log_partition(const MarkovLogic& logic, const std::shared_ptr<GraphNetwork>& network,
+torch::Tensor predicted_log_partition(const MarkovInference& logic, const std::shared_ptr<GraphNetwork>& network,
                                       const torch::Tensor& beliefs, const torch::Tensor& weights);
 
 // Worlds for each row of the beliefs; the hard clauses hold in all of them.
-DrawnWorlds draw_soft_worlds(const MarkovLogic& logic, const std::shared_ptr<GraphNetwork>& network,
+DrawnWorlds draw_soft_worlds(const MarkovInference& logic, const std::shared_ptr<GraphNetwork>& network,
                              const torch::Tensor& beliefs, const torch::Tensor& weights, std::int64_t samples,
                              at::Generator generator);
 
 // log_prob, low and high of the result are those of log Z(P), which may be above 0.
-CountEstimate estimate_log_partition(const MarkovLogic& logic, const std::shared_ptr<GraphNetwork>& network,
+CountEstimate estimate_log_partition(const MarkovInference& logic, const std::shared_ptr<GraphNetwork>& network,
                                      const torch::Tensor& beliefs, const torch::Tensor& weights, std::int64_t samples,
                                      at::Generator generator);
 

@@ -17,7 +17,7 @@ std::shared_ptr<GraphNetwork> soft_propagation(std::int64_t cases = 8) {
 TEST(SoftCount, BeliefPropagationIsExactOnTrees) {
   const toys::RandomSeed seed;
   const auto generator = seeded(seed);
-  const MarkovLogic logic(
+  const MarkovInference logic(
       parse_wcnf("h 1 -2 0\n1.5 2 3 0\n-0.8 3 4 0\n0.6 -4 5 0\n-2 5 0\n0.9 5 6 -7 0\n3 1 -1 0\n", "f"));
   const auto weights = 2 * torch::randn({logic.clauses()}, generator, torch::kFloat64);
   const auto beliefs = toys::random_beliefs(4, logic.worlds(), generator);
@@ -58,7 +58,7 @@ TEST(SoftCount, SamplingIsRightWhateverTheNetworkSays) {
 }
 
 TEST(SoftCount, NetworksForHardClausesRefuse) {
-  const MarkovLogic logic(parse_wcnf("1 1 2 0\n", "f"));
+  const MarkovInference logic(parse_wcnf("1 1 2 0\n", "f"));
   const auto beliefs = uniform_beliefs(1, logic.worlds());
   const auto complaint = [&](const std::shared_ptr<GraphNetwork>& network, const torch::Tensor& weights) {
     return toys::message_of([&] { predicted_log_partition(logic, network, beliefs, weights); });

@@ -9,7 +9,7 @@
 
 #include "anesi/core/error.h"
 #include "anesi/priors/dirichlet_sampler.h"
-#include "anesi/priors/vectorized_math.h"
+#include "anesi/core/vectorized_math.h"
 
 namespace anesi {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "anesi/core/error.h"
-#include "anesi/priors/vectorized_math.h"
+#include "anesi/core/vectorized_math.h"
 
 namespace anesi {
 namespace {

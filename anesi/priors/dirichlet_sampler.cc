@@ -11,7 +11,7 @@
 #include "anesi/core/error.h"
 #include "anesi/core/thread_pool.h"
 #include "anesi/priors/prior.h"
-#include "anesi/priors/vectorized_math.h"
+#include "anesi/core/vectorized_math.h"
 
 namespace anesi {
 namespace {

@@ -1,4 +1,4 @@
-#include "anesi/priors/vectorized_math.h"
+#include "anesi/core/vectorized_math.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "anesi/core/space.h"
+#include "anesi/formula/constraint.h"
 
 namespace anesi {
 namespace {
@@ -54,6 +55,12 @@ torch::Tensor known_log_prob(const torch::Tensor& beliefs, const torch::Tensor& 
   const auto said = known != kUnset;
   const auto share = beliefs.gather(2, known.clamp_min(0).unsqueeze(2)).squeeze(2);
   return torch::where(said, share, 1.0).log().sum(1);
+}
+
+Observations constrained_labels(torch::Tensor worlds) {
+  Observations labels(torch::full({worlds.size(0), 1}, kSatisfied, torch::kInt64));
+  labels.worlds = std::move(worlds);
+  return labels;
 }
 
 }  // namespace anesi

@@ -34,6 +34,10 @@ struct Observations {
   torch::Tensor agree(const torch::Tensor& predicted) const;
 };
 
+// Labels of examples that satisfy a constraint (formula/constraint.h) and tell worlds, int64 [examples, worlds], kUnset
+// where they are not known.
+Observations constrained_labels(torch::Tensor worlds);
+
 // Beliefs, [batch, variables, domain], with the variables that are known made certain, int64 [batch, variables], kUnset
 // where not. Gradients flow to the others alone.
 torch::Tensor clamped(const torch::Tensor& beliefs, const torch::Tensor& known);

@@ -33,4 +33,16 @@ torch::Tensor tensor_of(Values values) {
 
 torch::Tensor tensor_of(PointRows rows) { return tensor_of(rows.values()).view({rows.size(), rows.width()}); }
 
+torch::Tensor tensor_of(Rows<const double> rows) {
+  const auto values = rows.values();
+  return torch::tensor(std::vector<double>(values.begin(), values.end()), torch::kFloat64)
+      .view({rows.size(), rows.width()});
+}
+
+Matrix<double> matrix_of(const torch::Tensor& matrix) {
+  TORCH_CHECK(matrix.dim() == 2, "rows: a matrix is expected");
+  const auto numbers = matrix.to(torch::kCPU, torch::kFloat64).contiguous();
+  return Matrix<double>(Rows<const double>(numbers.const_data_ptr<double>(), numbers.size(0), numbers.size(1)));
+}
+
 }  // namespace anesi

@@ -23,6 +23,10 @@ std::vector<std::int64_t> values_of(const torch::Tensor& row);
 // int64 [values], or [size, width]
 torch::Tensor tensor_of(Values values);
 torch::Tensor tensor_of(PointRows rows);
+// double [size, width]
+torch::Tensor tensor_of(Rows<const double> rows);
+// Any matrix of numbers, as rows of its own.
+Matrix<double> matrix_of(const torch::Tensor& matrix);
 
 // Every point of a small space, int64 [points, variables], the last variable running fastest.
 inline torch::Tensor points_of(const Space& space) { return tensor_of(all_points(space).rows()); }

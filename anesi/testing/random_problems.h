@@ -13,6 +13,7 @@
 #include "anesi/core/index.h"
 #include "anesi/core/output_tables.h"
 #include "anesi/core/problem.h"
+#include "anesi/exact/backend.h"
 #include "anesi/logic/cnf.h"
 #include "anesi/testing/oracle.h"
 #include "anesi/testing/random_machine.h"

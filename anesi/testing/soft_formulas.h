@@ -4,15 +4,15 @@
 #include <memory>
 #include <random>
 
-#include "anesi/formula/markov_logic.h"
 #include "anesi/logic/random_formula.h"
+#include "anesi/models/markov_inference.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/rows.h"
 
 namespace anesi::toys {
 
 // Three hard clauses that make the last three variables a group, one more, and some soft ones of one to three literals.
-inline std::shared_ptr<const MarkovLogic> random_markov_logic(std::mt19937_64& random, int variables = 6,
+inline std::shared_ptr<const MarkovInference> random_markov_logic(std::mt19937_64& random, int variables = 6,
                                                               int clauses = 7) {
   Wcnf formula;
   const auto a = variables - 2, b = variables - 1, c = variables;
@@ -22,12 +22,12 @@ inline std::shared_ptr<const MarkovLogic> random_markov_logic(std::mt19937_64& r
     const auto weight = static_cast<double>(random() % 4000) / 1000 - 2;
     formula.soft.push_back({random_formula(variables, 1, 1 + clause % 3, random).clauses()[0], weight});
   }
-  return std::make_shared<const MarkovLogic>(std::move(formula));
+  return std::make_shared<const MarkovInference>(std::move(formula));
 }
 
 // p(w|P) of all worlds of each belief.
 struct AllWeighted {
-  AllWeighted(const MarkovLogic& logic, const torch::Tensor& beliefs, const torch::Tensor& weights)
+  AllWeighted(const MarkovInference& logic, const torch::Tensor& beliefs, const torch::Tensor& weights)
       : worlds(points_of(logic.worlds())), holds(logic.holds(worlds)) {
     std::vector<torch::Tensor> rows;
     const auto broken = logic.keeps(worlds).logical_not();

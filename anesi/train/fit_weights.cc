@@ -50,7 +50,7 @@ PartitionAt by_circuit(const SoftCircuitOfTensors& circuit, const torch::Tensor&
 }
 
 // Of worlds that were drawn with other weights; exact as their number grows.
-PartitionAt by_draws(const MarkovLogic& logic, const torch::Tensor& beliefs, const DrawnWorlds& drawn) {
+PartitionAt by_draws(const MarkovInference& logic, const torch::Tensor& beliefs, const DrawnWorlds& drawn) {
   const auto holds = logic.holds(drawn.worlds);  // [found, clauses]
   const auto log_p = world_log_prob(beliefs.index_select(0, drawn.row), drawn.worlds);
   const auto log_ratio = log_p - drawn.log_q + drawn.often.log() - std::log(static_cast<double>(drawn.samples));
@@ -73,7 +73,7 @@ PartitionAt by_draws(const MarkovLogic& logic, const torch::Tensor& beliefs, con
   };
 }
 
-PartitionAt by_prediction(const MarkovLogic& logic, const std::shared_ptr<GraphNetwork>& network,
+PartitionAt by_prediction(const MarkovInference& logic, const std::shared_ptr<GraphNetwork>& network,
                           const torch::Tensor& beliefs) {
   const auto gradient_at = [=, &logic](const torch::Tensor& at, double& log) {
     auto weights = at.detach().requires_grad_(true);
@@ -106,7 +106,7 @@ PartitionAt by_prediction(const MarkovLogic& logic, const std::shared_ptr<GraphN
 }
 
 // Which weight each clause has: [clauses, weights], ones and zeros.
-torch::Tensor ties_of(const MarkovLogic& logic, bool tied) {
+torch::Tensor ties_of(const MarkovInference& logic, bool tied) {
   if (!tied) return torch::eye(logic.clauses(), torch::kFloat64);
   std::map<double, std::int64_t> of_weight;
   std::vector<std::int64_t> places;
@@ -117,7 +117,7 @@ torch::Tensor ties_of(const MarkovLogic& logic, bool tied) {
       .to(torch::kFloat64);
 }
 
-void check_data(const MarkovLogic& logic, const torch::Tensor& worlds, const torch::Tensor& beliefs) {
+void check_data(const MarkovInference& logic, const torch::Tensor& worlds, const torch::Tensor& beliefs) {
   if (worlds.dim() != 2 || worlds.size(0) == 0 || worlds.size(1) != logic.worlds().variables()) {
     throw UsageError(fmt::format("fit: worlds of {} variables are expected, at least one", logic.worlds().variables()));
   }
@@ -212,17 +212,17 @@ Maximum maximum_of(const Likelihood& likelihood, const PartitionAt& partition_at
 }
 
 // How much the variance grows because Z is known from draws alone.
-double inflation_of(const MarkovLogic& logic, const torch::Tensor& beliefs, const DrawnWorlds& drawn,
+double inflation_of(const MarkovInference& logic, const torch::Tensor& beliefs, const DrawnWorlds& drawn,
                     const torch::Tensor& weights, double examples) {
   const auto log_p = world_log_prob(beliefs.index_select(0, drawn.row), drawn.worlds);
-  const auto scale = MarkovLogic::log_scale(weights);
+  const auto scale = MarkovInference::log_scale(weights);
   const auto estimate = estimate_log_sum(drawn, log_p + logic.holds(drawn.worlds).mv(weights) - scale);
   return 1 + examples / static_cast<double>(beliefs.size(0)) * estimate.effective.reciprocal().mean().item<double>();
 }
 
 }  // namespace
 
-FittedWeights fit_weights(const MarkovLogic& logic, const torch::Tensor& worlds, const torch::Tensor& beliefs,
+FittedWeights fit_weights(const MarkovInference& logic, const torch::Tensor& worlds, const torch::Tensor& beliefs,
                           const FitOptions& options, std::uint64_t seed, const std::shared_ptr<GraphNetwork>& network) {
   const torch::NoGradGuard no_gradients;
   check_data(logic, worlds, beliefs);

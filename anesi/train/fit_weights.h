@@ -9,7 +9,7 @@
 #include <array>
 #include <string_view>
 
-#include "anesi/formula/markov_logic.h"
+#include "anesi/models/markov_inference.h"
 #include "anesi/options/option_table.h"
 
 namespace anesi {
@@ -49,7 +49,7 @@ struct FittedWeights {
 // clause, where a world breaks the hard clauses or is impossible by its belief, or where no finite weights are the most
 // likely: a clause holds in all worlds of the data or in none, or does not depend on the others' truth alone. A
 // deviation helps.
-FittedWeights fit_weights(const MarkovLogic& logic, const torch::Tensor& worlds, const torch::Tensor& beliefs,
+FittedWeights fit_weights(const MarkovInference& logic, const torch::Tensor& worlds, const torch::Tensor& beliefs,
                           const FitOptions& options, std::uint64_t seed,
                           const std::shared_ptr<GraphNetwork>& network = nullptr);
 

@@ -17,7 +17,7 @@ namespace {
 
 // Two clauses of their own variables each: weights and errors are known in closed form.
 TEST(FitWeights, OfIndependentClausesIsTheLogitOfHowOftenTheyHold) {
-  const MarkovLogic logic(parse_wcnf("1 1 0\n1 2 0\n", "f"));
+  const MarkovInference logic(parse_wcnf("1 1 0\n1 2 0\n", "f"));
   const auto worlds = torch::tensor({{1, 0}, {1, 0}, {1, 1}, {0, 0}, {1, 0}, {0, 1}, {1, 0}, {1, 0}}, torch::kInt64);
   const auto fitted = fit_weights(logic, worlds, {}, {}, 0);
   EXPECT_TRUE(fitted.converged);
@@ -32,7 +32,7 @@ TEST(FitWeights, OfIndependentClausesIsTheLogitOfHowOftenTheyHold) {
 
 TEST(FitWeights, BeliefsAreTakenIntoAccount) {
   // One variable that is believed with probability p and weighs w is true with that of logit(p) + w.
-  const MarkovLogic logic(parse_wcnf("1 1 0\n", "f"));
+  const MarkovInference logic(parse_wcnf("1 1 0\n", "f"));
   const auto worlds = torch::tensor({{1}, {1}, {1}, {0}}, torch::kInt64);
   const auto beliefs = torch::tensor({{{0.2, 0.8}}}, torch::kFloat64).expand({4, -1, -1});
   const auto fitted = fit_weights(logic, worlds, beliefs, {}, 0);
@@ -40,7 +40,7 @@ TEST(FitWeights, BeliefsAreTakenIntoAccount) {
 }
 
 TEST(FitWeights, APriorKeepsWeightsFinite) {
-  const MarkovLogic logic(parse_wcnf("1 1 0\n", "f"));
+  const MarkovInference logic(parse_wcnf("1 1 0\n", "f"));
   const auto worlds = torch::ones({50, 1}, torch::kInt64);
   EXPECT_TRUE(
       toys::names(toys::message_of([&] { fit_weights(logic, worlds, {}, {}, 0); }), {"soft clause 1", "deviation"}));
@@ -50,7 +50,7 @@ TEST(FitWeights, APriorKeepsWeightsFinite) {
 }
 
 TEST(FitWeights, ClausesOfOneWeightShareIt) {
-  const MarkovLogic logic(parse_wcnf("1 1 0\n1 2 0\n2 3 0\n", "f"));
+  const MarkovInference logic(parse_wcnf("1 1 0\n1 2 0\n2 3 0\n", "f"));
   const auto worlds = torch::tensor({{1, 0, 0}, {1, 1, 0}, {1, 0, 1}, {0, 1, 0}}, torch::kInt64);
   const auto fitted = fit_weights(logic, worlds, {}, {.tied = true}, 0);
   EXPECT_NEAR(fitted.weights[0].item<double>(), std::log(5.0 / 3), 1e-5);
@@ -61,7 +61,7 @@ TEST(FitWeights, ClausesOfOneWeightShareIt) {
 
 TEST(FitWeights, WhatTheDataCannotTellIsNamed) {
   const auto complaint = [](const char* text, const torch::Tensor& worlds, const torch::Tensor& beliefs = {}) {
-    const MarkovLogic logic(parse_wcnf(text, "f"));
+    const MarkovInference logic(parse_wcnf(text, "f"));
     return toys::message_of([&] { fit_weights(logic, worlds, beliefs, {}, 0); });
   };
   const auto worlds = torch::tensor({{1, 0}, {0, 0}, {1, 1}}, torch::kInt64);
@@ -79,7 +79,7 @@ TEST(FitWeights, FindsWeightsAgainInAllThreeWays) {
   std::mt19937_64 random(seed);
   const auto generator = seeded(seed);
   const auto network = soft_network({.width = 0, .cases = 64});  // exact but for rounding where so much is split
-  const MarkovLogic logic(parse_wcnf("h 1 2 -3 0\n1 1 2 0\n-0.5 2 3 0\n0.7 -3 4 0\n-1 -4 5 0\n0.4 1 5 0\n", "f"));
+  const MarkovInference logic(parse_wcnf("h 1 2 -3 0\n1 1 2 0\n-0.5 2 3 0\n0.7 -3 4 0\n-1 -4 5 0\n0.4 1 5 0\n", "f"));
   const auto truth = logic.weights();
   const auto beliefs = uniform_beliefs(10000, logic.worlds());
   const auto worlds = logic.exact().sample(beliefs, truth, generator);
@@ -105,7 +105,7 @@ TEST(FitWeights, StandardErrorsAreRight) {
 TEST(SoftFormulaTraining, LearnsWhatBeliefPropagationMisses) {
   const SeededWeights seeded_weights(1);
   // Three variables that all should differ, asked without cases: belief propagation goes around in circles.
-  const auto logic = std::make_shared<const MarkovLogic>(
+  const auto logic = std::make_shared<const MarkovInference>(
       parse_wcnf("4 1 2 0\n4 -1 -2 0\n4 2 3 0\n4 -2 -3 0\n4 1 3 0\n4 -1 -3 0\n", "f"));
   const auto draw = [&](std::mt19937_64&) { return SoftFormula{logic, logic->weights()}; };
   const auto error_of = [&](const std::shared_ptr<GraphNetwork>& network) {

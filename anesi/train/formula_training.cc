@@ -5,7 +5,7 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/interrupt.h"
-#include "anesi/models/formula_graph.h"
+#include "anesi/logic/formula_graph.h"
 #include "anesi/logic/random_formula.h"
 #include "anesi/models/inference_model.h"
 #include "anesi/models/sample_tree.h"
@@ -172,7 +172,7 @@ Taught taught(const SoftFormula& formula) {
   const auto weights = formula.weights.to(torch::kFloat64);
   return {logic->worlds(), logic->paths(), logic->hard().facts().share<Pruner>(), weights,
           [logic, weights](const torch::Tensor& worlds) {
-            return logic->holds(worlds).mv(weights) - MarkovLogic::log_scale(weights);
+            return logic->holds(worlds).mv(weights) - MarkovInference::log_scale(weights);
           }};
 }
 
@@ -216,7 +216,7 @@ DrawSoftFormula random_soft_formulas(double seconds) {
       }
       if (formula.soft.empty()) continue;
       try {
-        auto logic = std::make_shared<const MarkovLogic>(std::move(formula), seconds);
+        auto logic = std::make_shared<const MarkovInference>(std::move(formula), seconds);
         return SoftFormula{logic, logic->weights()};
       } catch (const UsageError&) {
         throw;
@@ -227,7 +227,7 @@ DrawSoftFormula random_soft_formulas(double seconds) {
   };
 }
 
-DrawSoftFormula weights_of_one_formula(std::shared_ptr<const MarkovLogic> logic) {
+DrawSoftFormula weights_of_one_formula(std::shared_ptr<const MarkovInference> logic) {
   constexpr double kAtLeast = 2;
   const auto largest = std::max(kAtLeast, logic->weights().abs().max().item<double>());
   return [logic = std::move(logic), largest](std::mt19937_64& random) {

@@ -19,7 +19,7 @@
 #include <random>
 
 #include "anesi/logic/cnf.h"
-#include "anesi/formula/markov_logic.h"
+#include "anesi/models/markov_inference.h"
 #include "anesi/models/graph.h"
 #include "anesi/options/option_table.h"
 
@@ -56,7 +56,7 @@ void train_on_formulas(const std::shared_ptr<GraphNetwork>& network, const DrawF
 
 // A weighted formula and weights for it, [clauses], which need not be its own.
 struct SoftFormula {
-  std::shared_ptr<const MarkovLogic> logic;
+  std::shared_ptr<const MarkovInference> logic;
   torch::Tensor weights;
 };
 using DrawSoftFormula = std::function<SoftFormula(std::mt19937_64& random)>;
@@ -65,7 +65,7 @@ using DrawSoftFormula = std::function<SoftFormula(std::mt19937_64& random)>;
 // weigh between -2 and 2. Those that nothing satisfies are drawn again. Nothing is compiled unless `seconds` are given.
 DrawSoftFormula random_soft_formulas(double seconds = 0);
 // One formula with weights of any size that its own may be of, and at least 2.
-DrawSoftFormula weights_of_one_formula(std::shared_ptr<const MarkovLogic> logic);
+DrawSoftFormula weights_of_one_formula(std::shared_ptr<const MarkovInference> logic);
 
 // As above, of a network that is for soft clauses (soft_network). Variables may have any number of values.
 void train_on_soft_formulas(const std::shared_ptr<GraphNetwork>& network, const DrawSoftFormula& draw,

@@ -9,7 +9,7 @@
 #include "anesi/logic/circuit.h"
 #include "anesi/logic/random_formula.h"
 #include "anesi/logic/sat.h"
-#include "anesi/formula/markov_logic.h"
+#include "anesi/models/markov_inference.h"
 #include "anesi/predict/soft_count.h"
 #include "anesi/train/formula_training.h"
 
@@ -77,7 +77,7 @@ TEST(Interrupt, EndsSolving) {
 }
 
 TEST(Interrupt, EndsTrainingOnFormulas) {
-  const auto logic = std::make_shared<const MarkovLogic>(parse_wcnf("h 1 -2 0\n1.5 2 3 0\n-0.8 3 4 0\n", "f"));
+  const auto logic = std::make_shared<const MarkovInference>(parse_wcnf("h 1 -2 0\n1.5 2 3 0\n-0.8 3 4 0\n", "f"));
   const auto seconds = seconds_until_interrupted(
       0.5, [&] { train_on_soft_formulas(soft_network(), weights_of_one_formula(logic), {.steps = 1000000}, 1); });
   EXPECT_LT(seconds, 5);

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "anesi/core/error.h"
-#include "anesi/formula/markov_logic.h"
+#include "anesi/models/markov_inference.h"
 #include "anesi/options/value_named.h"
 #include "anesi/predict/soft_count.h"
 #include "anesi/tensors/seeded.h"
@@ -24,10 +24,10 @@ using ReleasedHere = py::call_guard<py::gil_scoped_release, SignalsLetIn>;
 class Markov {
  public:
   Markov(Wcnf formula, double seconds)
-      : logic_(std::make_shared<const MarkovLogic>(std::move(formula), seconds)),
+      : logic_(std::make_shared<const MarkovInference>(std::move(formula), seconds)),
         network_(soft_network({.width = 0, .cases = kCasesOfSoftClauses})) {}
 
-  const MarkovLogic& logic() const { return *logic_; }
+  const MarkovInference& logic() const { return *logic_; }
   const std::shared_ptr<GraphNetwork>& network() const { return network_; }
 
   void learn(std::int64_t steps, std::int64_t worlds, std::uint64_t seed) {
@@ -46,7 +46,7 @@ class Markov {
   }
 
  private:
-  std::shared_ptr<const MarkovLogic> logic_;
+  std::shared_ptr<const MarkovInference> logic_;
   std::shared_ptr<GraphNetwork> network_;
 };
 

@@ -1,4 +1,4 @@
-#include "anesi/models/formula_graph.h"
+#include "anesi/logic/formula_graph.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -7,8 +7,6 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
-#include "anesi/models/architecture.h"
-#include "anesi/models/graph.h"
 
 namespace anesi {
 namespace {
@@ -98,16 +96,5 @@ FactorGraph factor_graph_of(const Cnf& cnf, const Space& worlds, const std::vect
   for (const auto& [literals, weight] : soft) add(literals, graph.weights++);
   return graph;
 }
-
-ANESI_ARCHITECTURE("graph", "messages between the variables and the clauses of a formula", GraphOptions,
-                   [](const GraphOptions& options, const Problem& problem, bool explain) -> InferenceModel {
-                     const auto* const cnf = problem.facts().find<Cnf>();
-                     if (cnf == nullptr) {
-                       throw UsageError(
-                           "graph: this problem tells no formula (a fact of type Cnf); use mlp or transformer");
-                     }
-                     return graph_models(factor_graph_of(*cnf, problem.worlds()),
-                                         std::make_shared<GraphNetwork>(options), explain);
-                   });
 
 }  // namespace anesi

@@ -9,8 +9,8 @@
 // A loop over them may write where it reads; "#pragma GCC ivdep" before it tells the compiler that rows do not overlap
 // otherwise, or it would fall back to one number at a time.
 //
-// std::lgamma is not used because it writes a global, and torch's functions because a fit makes hundreds of calls on
-// few numbers, where the cost of a call is the cost of all.
+// std::lgamma is not used because it writes a global, and a tensor library's functions because a fit makes hundreds of
+// calls on few numbers, where the cost of a call is the cost of all.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,4 @@
-#include "anesi/formula/soft_circuit.h"
+#include "anesi/tensors/soft_circuit.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
-// The factor graph of a formula: what the architecture `graph` passes messages along.
+// The factor graph of a formula: what messages are passed along (exact/belief_propagation.h, the architecture `graph`).
 #pragma once
 
 #include "anesi/logic/cnf.h"
-#include "anesi/logic/wcnf.h"
 #include "anesi/logic/factor_graph.h"
+#include "anesi/logic/wcnf.h"
 
 namespace anesi {
 
