@@ -37,15 +37,27 @@ template <typename Real>
 template <typename Real>
 [[gnu::always_inline]] inline Real dot(const Real* __restrict a, const Real* __restrict b, std::int64_t size) {
   constexpr std::int64_t kParts = 16;
-  Real parts[kParts] = {};
-  std::int64_t i = 0;
-  for (; i + kParts <= size; i += kParts) {
-    for (std::int64_t part = 0; part < kParts; ++part) parts[part] += a[i + part] * b[i + part];
-  }
   Real sum = 0;
+  std::int64_t i = 0;
+  if (size >= kParts) {
+    Real parts[kParts] = {};
+    for (; i + kParts <= size; i += kParts) {
+      for (std::int64_t part = 0; part < kParts; ++part) parts[part] += a[i + part] * b[i + part];
+    }
+    for (const Real part : parts) sum += part;
+  }
   for (; i < size; ++i) sum += a[i] * b[i];
-  for (const Real part : parts) sum += part;
   return sum;
+}
+
+// result[i, j] = factor * a[i] * b[j].
+template <typename Real>
+[[gnu::always_inline]] inline void outer(Real* __restrict result, const Real* __restrict a, const Real* __restrict b,
+                                         Real factor, std::int64_t size) {
+  for (std::int64_t i = 0; i < size; ++i) {
+    const Real scaled = factor * a[i];
+    for (std::int64_t j = 0; j < size; ++j) result[i * size + j] = scaled * b[j];
+  }
 }
 
 // One row's part in finite_state.h.
@@ -67,13 +79,9 @@ struct TableMoves {
   std::vector<const Real*> tables;  // of each step, of what it must emit, [combinations, states, next states]
 
   // For backward.
-  struct TableGradients {
-    Real* first;
-    std::int64_t count;  // tables that were added up have the same gradient
-  };
   Real factor = 0;
-  Real* belief_gradient = nullptr;              // null if not asked for
-  std::vector<TableGradients> table_gradients;  // of each step; empty if not asked for
+  Real* messages = nullptr;  // [steps + 1, states], what comes back to the states before each step and at the end
+  Real* belief_gradient = nullptr;  // null if not asked for
 
   std::vector<Real> weights, weight_gradient, move_gradient;  // room to work in
 
@@ -98,25 +106,16 @@ struct TableMoves {
     const auto& step = planned[as_size(index)];
     const auto square = states_of_each * states_of_each;
     const Real* const move = all_moves + index * square;
-    for (std::int64_t from = 0; from < states_of_each; ++from) {
-      before[from] = dot(move + from * states_of_each, later, states_of_each);
-      const Real share = factor * here[from];
-      Real* const of_move = move_gradient.data() + from * states_of_each;
-      for (std::int64_t to = 0; to < states_of_each; ++to) of_move[to] = share * later[to];
+    for (std::int64_t state = 0; state < states_of_each; ++state) {
+      before[state] = dot(move + state * states_of_each, later, states_of_each);
+      messages[(index + 1) * states_of_each + state] = later[state];
     }
-    if (belief_gradient != nullptr && !step.reads.empty()) {
-      for (std::int64_t c = 0; c < step.combinations; ++c) {
-        weight_gradient[as_size(c)] = dot(tables[as_size(index)] + c * square, move_gradient.data(), square);
-      }
-      combination_weights_backward(step, beliefs, width_of_beliefs, weight_gradient, belief_gradient);
+    if (belief_gradient == nullptr || step.reads.empty()) return;
+    outer(move_gradient.data(), here, later, factor, states_of_each);
+    for (std::int64_t c = 0; c < step.combinations; ++c) {
+      weight_gradient[as_size(c)] = dot(tables[as_size(index)] + c * square, move_gradient.data(), square);
     }
-    if (table_gradients.empty()) return;
-    combination_weights(step, beliefs, width_of_beliefs, weights);
-    const auto [first, count] = table_gradients[as_size(index)];
-    for (std::int64_t row = 0; row < count * step.combinations; ++row) {
-      const Real weight = weights[as_size(row % step.combinations)];
-      if (weight != 0) add_scaled(first + row * square, move_gradient.data(), weight, square);
-    }
+    combination_weights_backward(step, beliefs, width_of_beliefs, weight_gradient, belief_gradient);
   }
 };
 
@@ -134,7 +133,23 @@ ANESI_VECTORIZED void mix_one(float* result, const float* rows, const float* wei
   mix(result, rows, weights, combinations, size);
 }
 
-constexpr std::int64_t kMostChunks = 16;
+// Adds weights[c] * row to each rows[c], of combinations from `begin` to `end`.
+template <typename Real>
+[[gnu::always_inline]] inline void scatter_loop(Real* rows, const Real* row, const Real* weights, std::int64_t begin,
+                                                std::int64_t end, std::int64_t size) {
+  for (auto c = begin; c < end; ++c) {
+    if (weights[c] != 0) add_scaled(rows + c * size, row, weights[c], size);
+  }
+}
+ANESI_VECTORIZED void scatter(float* rows, const float* row, const float* weights, std::int64_t begin, std::int64_t end,
+                              std::int64_t size) {
+  scatter_loop(rows, row, weights, begin, end, size);
+}
+ANESI_VECTORIZED void scatter(double* rows, const double* row, const double* weights, std::int64_t begin,
+                              std::int64_t end, std::int64_t size) {
+  scatter_loop(rows, row, weights, begin, end, size);
+}
+
 // How much arithmetic makes it worth waking another thread: about a tenth of a millisecond.
 constexpr std::int64_t kWork = 1 << 20;
 
@@ -186,9 +201,8 @@ TableFilter<Real>::TableFilter(const ReadingOrder& reading, Machine machine, con
 }
 
 template <typename Real>
-std::int64_t TableFilter<Real>::chunks() const {
-  const auto work = std::ssize(steps_) * static_cast<std::int64_t>(combinations_) * square_ * batch_.size;
-  return std::clamp<std::int64_t>(work / kWork, 1, std::min(kMostChunks, std::max<std::int64_t>(batch_.size, 1)));
+std::int64_t TableFilter<Real>::grain() const {
+  return std::max<std::int64_t>(1, kWork / (std::ssize(steps_) * static_cast<std::int64_t>(combinations_) * square_));
 }
 
 template <typename Real>
@@ -201,17 +215,6 @@ const Real* TableFilter<Real>::table(const PlannedStep& step, std::int64_t row) 
   const auto y = emission(step, row);
   if (y == kUnset) return open_[as_size(step.kind)].data();
   return machine_.tables[as_size(step.kind)] + y * step.combinations * square_;
-}
-
-template <typename Real>
-void TableFilter<Real>::for_each_chunk(
-    const std::function<void(std::int64_t, std::int64_t, std::int64_t)>& body) const {
-  const auto pieces = chunks();
-  parallel_for(pieces, 1, [&](std::int64_t first, std::int64_t last) {
-    for (auto chunk = first; chunk < last; ++chunk) {
-      body(chunk, batch_.size * chunk / pieces, batch_.size * (chunk + 1) / pieces);
-    }
-  });
 }
 
 template <typename Real>
@@ -231,7 +234,7 @@ void TableFilter<Real>::log_prob(std::span<Real> log_probs) {
   filtered_.resize(as_size(batch_.size * (steps + 1) * states_));
   moves_.resize(as_size(batch_.size * steps * square_));
   totals_.resize(as_size(batch_.size * steps));
-  for_each_chunk([&](std::int64_t, std::int64_t begin, std::int64_t end) {
+  parallel_for(batch_.size, grain(), [&](std::int64_t begin, std::int64_t end) {
     TableMoves<Real> moves(steps_, states_, batch_.width, combinations_);
     for (auto row = begin; row < end; ++row) {
       go_to(moves, row);
@@ -246,48 +249,65 @@ void TableFilter<Real>::log_prob(std::span<Real> log_probs) {
 
 template <typename Real>
 void TableFilter<Real>::add_gradients(std::span<const Real> factors, const Gradients& gradients) {
-  // By the initial states and by each kind's table, of each chunk, one after another.
-  std::vector<std::int64_t> offsets{0, states_};
-  if (!gradients.tables.empty()) {
-    std::vector<std::int64_t> sizes(machine_.tables.size());
-    for (const auto& step : steps_) sizes[as_size(step.kind)] = step.emitted * step.combinations * square_;
-    for (const auto size : sizes) offsets.push_back(offsets.back() + size);
-  }
-  std::vector<std::vector<Real>> sums(as_size(chunks()), std::vector<Real>(as_size(offsets.back()), 0));
-  for_each_chunk([&](std::int64_t chunk, std::int64_t begin, std::int64_t end) {
+  const auto steps = std::ssize(steps_);
+  messages_.resize(as_size(batch_.size * (steps + 1) * states_));
+  parallel_for(batch_.size, grain(), [&](std::int64_t begin, std::int64_t end) {
     TableMoves<Real> moves(steps_, states_, batch_.width, combinations_);
     std::vector<Real> first(as_size(states_)), second(first);
-    Real* const sum = sums[as_size(chunk)].data();
     for (auto row = begin; row < end; ++row) {
       go_to(moves, row);
       moves.factor = factors[as_size(row)];
+      moves.messages = messages_.data() + row * (steps + 1) * states_;
       if (gradients.beliefs != nullptr) {
         moves.belief_gradient = gradients.beliefs + row * batch_.variables * batch_.width;
-      }
-      moves.table_gradients.clear();
-      for (const auto& step : steps_) {
-        if (gradients.tables.empty()) break;
-        const auto y = emission(step, row);
-        Real* const of_kind = sum + offsets[as_size(step.kind) + 1];
-        if (y == kUnset) {
-          moves.table_gradients.push_back({of_kind, step.emitted});
-        } else {
-          moves.table_gradients.push_back({of_kind + y * step.combinations * square_, 1});
-        }
       }
       std::ranges::fill(first, Real{1});
       auto *after = first.data(), *before = second.data();
       run_backward(moves, after, before);
-      for (std::int64_t state = 0; state < states_; ++state) sum[state] += moves.factor * after[state];
+      std::copy_n(after, states_, moves.messages);
     }
   });
-  const auto add = [](const Real* sum, Real* gradient, std::int64_t size) {
-    for (std::int64_t place = 0; place < size; ++place) gradient[place] += sum[place];
-  };
-  for (const auto& sum : sums) {
-    if (gradients.initial != nullptr) add(sum.data(), gradients.initial, states_);
-    for (std::size_t kind = 0; kind < gradients.tables.size(); ++kind) {
-      add(sum.data() + offsets[kind + 1], gradients.tables[kind], offsets[kind + 2] - offsets[kind + 1]);
+  if (gradients.initial != nullptr) {
+    for (std::int64_t row = 0; row < batch_.size; ++row) {
+      add_scaled(gradients.initial, messages_.data() + row * (steps + 1) * states_, factors[as_size(row)], states_);
+    }
+  }
+  if (!gradients.tables.empty()) add_table_gradients(factors, gradients);
+}
+
+// Threads share out the combinations, so that each number is the sum over the rows in their order.
+template <typename Real>
+void TableFilter<Real>::add_table_gradients(std::span<const Real> factors, const Gradients& gradients) const {
+  const auto steps = std::ssize(steps_);
+  std::vector<std::vector<Real>> of_open;  // of the sums over all that is emitted
+  for (const auto& open : open_) of_open.emplace_back(open.size(), Real{0});
+  const auto each = std::max<std::int64_t>(1, batch_.size * steps * square_);
+  parallel_for(static_cast<std::int64_t>(combinations_), kWork / each + 1, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<Real> weights(combinations_), move(as_size(square_));
+    for (std::int64_t row = 0; row < batch_.size; ++row) {
+      for (std::int64_t index = 0; index < steps; ++index) {
+        const auto& step = steps_[as_size(index)];
+        if (begin >= step.combinations) continue;
+        const auto kind = as_size(step.kind);
+        const auto y = emission(step, row);
+        const auto place = (row * (steps + 1) + index) * states_;
+        combination_weights(step, batch_.beliefs + row * batch_.variables * batch_.width, batch_.width, weights);
+        outer(move.data(), filtered_.data() + place, messages_.data() + place + states_, factors[as_size(row)],
+              states_);
+        Real* const rows =
+            y == kUnset ? of_open[kind].data() : gradients.tables[kind] + y * step.combinations * square_;
+        scatter(rows, move.data(), weights.data(), begin, std::min(end, step.combinations), square_);
+      }
+    }
+  });
+  std::vector<bool> added(open_.size());
+  for (const auto& step : steps_) {
+    const auto kind = as_size(step.kind);
+    if (added[kind]) continue;
+    added[kind] = true;
+    const auto size = std::ssize(of_open[kind]);
+    for (std::int64_t y = 0; y < step.emitted && size > 0; ++y) {
+      add_scaled(gradients.tables[kind] + y * size, of_open[kind].data(), Real{1}, size);
     }
   }
 }

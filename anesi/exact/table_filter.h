@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -47,11 +46,11 @@ class TableFilter {
   void add_gradients(std::span<const Real> factors, const Gradients& gradients);
 
  private:
-  // Pieces into which rows are cut, whatever the number of threads is, so that sums over them are always the same.
-  std::int64_t chunks() const;
-  void for_each_chunk(const std::function<void(std::int64_t chunk, std::int64_t begin, std::int64_t end)>& body) const;
+  std::int64_t grain() const;  // rows that make it worth waking another thread
   template <typename Moves>
   void go_to(Moves& moves, std::int64_t row);
+  void add_table_gradients(std::span<const Real> factors, const Gradients& gradients) const;
+
   // What a step of a row must emit, and the table of that.
   std::int64_t emission(const PlannedStep& step, std::int64_t row) const;
   const Real* table(const PlannedStep& step, std::int64_t row) const;
@@ -60,9 +59,11 @@ class TableFilter {
   Machine machine_;
   Batch batch_;
   std::int64_t states_, square_;
-  std::size_t combinations_ = 1;                 // the most that a step reads
-  std::vector<std::vector<Real>> open_;          // of each kind, the sum of all that it may emit, if it is asked for
-  std::vector<Real> filtered_, moves_, totals_;  // states, mixed tables and normalisers of every row and step
+  std::size_t combinations_ = 1;         // the most that a step reads
+  std::vector<std::vector<Real>> open_;  // of each kind, the sum of all that it may emit, if that is asked for
+  // Of every row and step: states, the table mixed by the beliefs, and what the next states sum up to; for gradients,
+  // the derivatives by the states.
+  std::vector<Real> filtered_, moves_, totals_, messages_;
 };
 
 // The tables of one step mixed by the beliefs of each row, [size, emitted, states, next states].
