@@ -39,6 +39,46 @@ TEST(AutomatonBackend, RowsDoNotDependOnEachOther) {
   }
 }
 
+// One to three variables in a step, in any order, and outputs that are emitted in another order than theirs.
+TEST(AutomatonBackend, StepsThatReadSeveralVariablesAreExact) {
+  const toys::RandomSeed seed;
+  toys::Chances chances(seed);
+  const Space worlds{2, 3, 1, 2, 3, 2}, outputs{3, 4, 2};
+  for (int round = 0; round < 20; ++round) {
+    const ReadingOrder reading(worlds, outputs,
+                               {{.reads = {4, 0, 2}, .emits = 1, .kind = 0},
+                                {.reads = {1}, .emits = std::nullopt, .kind = 1},
+                                {.reads = {5, 3}, .emits = 2, .kind = 2},
+                                {.reads = {}, .emits = 0, .kind = 3}});
+    std::vector<Automaton::Table> tables;
+    std::int64_t states = 1;
+    for (std::int64_t kind = 0; kind < 4; ++kind) {
+      auto& table = tables.emplace_back(Automaton::Table{states, chances.between(1, 6), {}, {}});
+      for (std::int64_t entry = 0; entry < states * reading.kind(kind).combinations(); ++entry) {
+        table.emits.push_back(static_cast<std::int32_t>(chances.between(0, reading.kind(kind).emit_domain - 1)));
+        table.next.push_back(static_cast<std::int32_t>(chances.between(0, table.next_states - 1)));
+      }
+      states = table.next_states;
+    }
+    const auto automaton = std::make_shared<const Automaton>(reading, tables);
+    const auto problem = make_problem(worlds, outputs, [automaton](Values world, MutableValues output) {
+      std::ranges::copy(automaton->run({world.data(), 1, std::ssize(world)})[0], output.begin());
+    });
+    toys::expect_exact(*make_automaton_backend(automaton), *problem, seed + static_cast<std::uint64_t>(round));
+    if (HasFailure()) FAIL() << "round " << round;
+  }
+}
+
+// A network that has diverged must not look as if it had not.
+TEST(AutomatonBackend, WhatIsNoNumberStaysNone) {
+  const toys::Addition addition(/*digits=*/1);
+  std::vector<double> logs(20, -2.3), log_prob(1), gradient(logs.size());
+  logs[13] = std::numeric_limits<double>::quiet_NaN();
+  const Points output{{0, 7}};
+  backend_of(addition)->log_prob({{logs.data(), 1, 2, 10}, output}, log_prob, {gradient.data(), 1, 2, 10});
+  EXPECT_TRUE(std::isnan(log_prob[0]));
+}
+
 // Here p(y|P) is far below what 64 bits hold.
 TEST(AutomatonBackend, LongSequencesDoNotUnderflow) {
   constexpr std::int64_t kDigits = 2000;

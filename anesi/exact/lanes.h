@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <new>
 #include <numbers>
@@ -43,12 +42,12 @@ class LaneArray {
 
 // (Vectors are returned through an argument: how a function returns them depends on the instruction set.)
 
-// exp(x) for x <= 0, with a relative error below 1e-15; 0 below -700.
+// exp(x) for x <= 0, with a relative error below 1e-15; 0 below -700. What is no number stays none.
 [[gnu::always_inline]] inline void exp_of(const Lanes& x, Lanes& exponential) {
   constexpr double kRound = 0x1.8p52;  // added and taken away, it leaves a whole number
   constexpr double kLn2High = 0x1.62e42feep-1, kLn2Low = 0x1.a39ef35793c76p-33;
   const Lanes floor = Lanes{} - 700;
-  const Lanes clamped = x > floor ? x : floor;
+  const Lanes clamped = x < floor ? floor : x;
   const Lanes shifted = clamped * (1 / std::numbers::ln2) + kRound;
   const Lanes whole = shifted - kRound;
   const Lanes rest = (clamped - whole * kLn2High) - whole * kLn2Low;  // at most ln(2) / 2 in size
@@ -67,22 +66,23 @@ class LaneArray {
   sum = sum * rest + 1.0;
   const LaneBits power = reinterpret_cast<LaneBits>(shifted) << 52;
   const LaneBits scaled = reinterpret_cast<LaneBits>(sum) + power;
-  exponential = x > floor ? reinterpret_cast<Lanes>(scaled) : Lanes{};
+  exponential = x < floor ? Lanes{} : reinterpret_cast<Lanes>(scaled);
 }
 
-// A product of positive normal numbers that neither overflows nor underflows; 0 if one of them was 0.
+// A product of normal numbers that neither overflows nor underflows. Factors may be 0, or no numbers.
 struct ScaledProduct {
-  Lanes mantissa = Lanes{} + 1, exponent{}, zero{};  // `zero` is 1 in lanes whose product is 0
+  Lanes mantissa = Lanes{} + 1, exponent{};
+  Lanes not_positive = Lanes{} + 1;  // the product of those that are not
 
   [[gnu::always_inline]] void multiply(const Lanes& factor) {
-    zero = factor > 0 ? zero : Lanes{} + 1;
+    not_positive *= factor > 0 ? Lanes{} + 1 : factor;
     mantissa *= factor;
     const LaneBits bits = reinterpret_cast<LaneBits>(mantissa);
     exponent += __builtin_convertvector((bits >> 52) - 1023, Lanes);
     mantissa = reinterpret_cast<Lanes>((bits & 0xfffffffffffffLL) | (1023LL << 52));
   }
   double log(std::int64_t lane) const {
-    if (zero[lane] != 0) return -std::numeric_limits<double>::infinity();
+    if (not_positive[lane] != 1) return std::log(not_positive[lane]);
     return std::log(mantissa[lane]) + exponent[lane] * std::numbers::ln2;
   }
 };

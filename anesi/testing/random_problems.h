@@ -208,7 +208,7 @@ inline LogBelief random_log_belief(Chances& chances, const Space& worlds) {
     }
     if (impossible_values) {
       for (auto& value : logs) {
-        if (chances.chance(0.3)) value = kLogOfZero;
+        if (chances.chance(0.3)) value = Oracle::kNever;
       }
       logs[as_size(chances.between(0, domain - 1))] = 0;
     }
