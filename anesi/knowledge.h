@@ -19,3 +19,6 @@
 #include "anesi/core/thread_pool.h"
 #include "anesi/core/trace.h"
 #include "anesi/core/variable_pairs.h"
+#include "anesi/discover/discover.h"
+#include "anesi/discover/drawing.h"
+#include "anesi/search/most_probable_worlds.h"

@@ -10,7 +10,7 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
-#include "anesi/core/known_variables.h"
+#include "anesi/core/thread_pool.h"
 #include "anesi/discover/find_tables.h"
 #include "anesi/discover/orders.h"
 #include "anesi/testing/message_of.h"
@@ -150,9 +150,13 @@ TEST(Discover, FindsFunctionsOfManyKinds) {
           715);
 }
 
-TEST(Discover, IsDecidedByTheSeed) {
+TEST(Discover, IsDecidedByTheSeedWhateverTheThreads) {
   const auto problem = addition(3, 2);
-  const auto one = discover(*problem, {}, 4), again = discover(*problem, {}, 4);
+  const auto ask = [&](std::int64_t threads) {
+    const ThreadLimit limit(threads);
+    return discover(*problem, {}, 4);
+  };
+  const auto one = ask(1), again = ask(3);
   EXPECT_EQ(one.calls, again.calls);
   EXPECT_EQ(one.automaton->reading().read(), again.automaton->reading().read());
   EXPECT_EQ(one.influence, again.influence);
@@ -196,19 +200,6 @@ TEST(Discover, KeepsItsTime) {
   const auto given_up = discover(*addition(15), few_calls);
   EXPECT_FALSE(given_up.automaton);
   EXPECT_TRUE(toys::names(given_up.reason, {"20000"}));
-}
-
-// What inputs tell is a part of the world like any other: here, what is added to the sum of two digits.
-TEST(Discover, ServesFunctionsThatAreToldMore) {
-  const auto sum =
-      make_problem(Space{10, 10, 3}, Space{21}, [](Values w, MutableValues y) { y[0] = w[0] + w[1] + w[2]; });
-  const auto told = with(sum, KnownVariables{{2}, [](Random& random, MutableValues values) {
-                                               values[0] = static_cast<std::int64_t>(random.below(3));
-                                             }});
-  const auto found = discover(*told);
-  ASSERT_TRUE(found.automaton) << found.reason;
-  const auto worlds = all_points(told->worlds());
-  EXPECT_EQ(found.automaton->run(worlds), apply(*told, worlds));
 }
 
 TEST(Discover, LeavesWhatItCannotSay) {
