@@ -13,7 +13,6 @@
 #include "anesi/io/files.h"
 #include "anesi/logic/circuit_files.h"
 #include "anesi/models/architecture.h"
-#include "anesi/models/circuit_inference.h"
 #include "anesi/options/option_table.h"
 #include "anesi/predict/count.h"
 #include "anesi/tensors/rows.h"

@@ -20,7 +20,6 @@
 #include "anesi/losses/observed_log_prob.h"
 #include "anesi/models/architecture.h"
 #include "anesi/models/automaton_inference.h"
-#include "anesi/models/circuit_inference.h"
 #include "anesi/models/found_facts.h"
 #include "anesi/models/module_tensors.h"
 #include "anesi/tensors/beliefs.h"
