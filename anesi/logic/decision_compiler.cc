@@ -37,14 +37,14 @@ class DecisionCompiler {
                    Ranking ranking, std::size_t cache_bytes)
       : variables_(variables),
         ranking_(ranking),
-        builder_(variables),
-        propagation_(variables, clauses),
-        components_(variables, propagation_),
-        cache_(cache_bytes),
         hidden_(std::move(hidden)),
-        rank_(elimination_order(variables, clauses, hidden_)),
-        occurrences_(static_cast<std::size_t>(variables) + 1, 0),
-        balance_(static_cast<std::size_t>(variables) + 1, 0) {
+        builder_(variables),
+        propagation_(all_variables(), clauses),
+        components_(all_variables(), propagation_),
+        cache_(cache_bytes),
+        rank_(elimination_order(all_variables(), clauses, hidden_)),
+        occurrences_(hidden_.size(), 0),
+        balance_(hidden_.size(), 0) {
     begin();
   }
 
@@ -194,15 +194,16 @@ class DecisionCompiler {
     }
   }
 
+  int all_variables() const { return static_cast<int>(hidden_.size()) - 1; }
   bool is_hidden(int variable) const { return hidden_[static_cast<std::size_t>(variable)]; }
 
   int variables_;
   Ranking ranking_;
+  std::vector<bool> hidden_;  // by variable, also of those beyond the circuit's
   CircuitBuilder builder_;
   Propagation propagation_;
   Components components_;
   ComponentCache cache_;
-  std::vector<bool> hidden_;
   std::vector<double> rank_;         // places in the order of elimination
   std::vector<double> occurrences_;  // in a component, for a moment
   std::vector<int> balance_;         // the same: in how many clauses more a variable is positive than negative
@@ -214,9 +215,10 @@ class DecisionCompiler {
 }  // namespace
 
 Circuit compile_by_decisions(int variables, const std::vector<std::vector<int>>& clauses,
-                             const std::vector<int>& hidden, const CompilerLimits& limits) {
+                             const std::vector<int>& hidden, const CompilerLimits& limits, int further) {
   std::vector<bool> is_hidden(static_cast<std::size_t>(variables) + 1, false);
   for (const auto variable : hidden) is_hidden[static_cast<std::size_t>(variable)] = true;
+  is_hidden.resize(is_hidden.size() + static_cast<std::size_t>(further), true);
   const auto deadline = thread_seconds() + limits.seconds;
   std::vector<std::unique_ptr<DecisionCompiler>> compilers;
   for (const auto ranking : {Ranking::kElimination, Ranking::kOccurrences}) {

@@ -23,9 +23,13 @@ struct CompilerLimits {
 };
 
 // The circuit of what the formula says of the variables that are not hidden: of their assignments that extend to a
-// model. In the circuit hidden variables are false. Throws Error where that takes longer or the circuit becomes too
-// large.
+// model. In the circuit hidden variables are false. Clauses may name `further` variables beyond `variables`, which are
+// hidden and not in the circuit. Throws Error if that takes longer or the circuit becomes too large.
 Circuit compile_by_decisions(int variables, const std::vector<std::vector<int>>& clauses,
-                             const std::vector<int>& hidden, const CompilerLimits& limits);
+                             const std::vector<int>& hidden, const CompilerLimits& limits, int further = 0);
+
+// Circuit::complement for builds without libsdd, which is much faster.
+Circuit complement_by_decisions(const Circuit& circuit, const std::vector<int>& hidden,
+                                const std::vector<std::vector<int>>& clauses, const CompilerLimits& limits);
 
 }  // namespace anesi

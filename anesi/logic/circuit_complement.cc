@@ -1,4 +1,4 @@
-// Compiling a formula with libsdd (the SDD package of UCLA), and reading the result off as a circuit.
+// What a circuit is not, by libsdd (the SDD package of UCLA), which can negate; the result is read off as a circuit.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include "anesi/core/error.h"
 #include "anesi/core/interrupt.h"
 #include "anesi/logic/circuit_builder.h"
+#include "anesi/logic/decision_compiler.h"
 #include "anesi/logic/thread_time.h"
 
 #ifdef ANESI_WITH_SDD
@@ -218,8 +219,9 @@ Circuit Circuit::complement(const std::vector<int>& hidden, const std::vector<st
 
 #else
 
-Circuit Circuit::complement(const std::vector<int>&, const std::vector<std::vector<int>>&, double) const {
-  throw Error("circuit: anesi was built without libsdd; run scripts/setup and build again");
+Circuit Circuit::complement(const std::vector<int>& hidden, const std::vector<std::vector<int>>& clauses,
+                            double seconds) const {
+  return complement_by_decisions(*this, hidden, clauses, {.seconds = seconds});
 }
 
 #endif
