@@ -3,7 +3,7 @@
 // A circuit is a formula built of literals, products whose parts share no variable and sums of which at most one part
 // is true, all of them over the same variables (decomposable, deterministic, smooth). On such a formula counting
 // weighted models, their gradient, their entropy, the best model and samples take one pass each (Darwiche 2011).
-// Compiling is where the hardness went: libsdd does it, and it may take for ever. Others write circuits too
+// Compiling is where the hardness went (decision_compiler.h), and it may take for ever. Others write circuits too
 // (circuit_files.h).
 #pragma once
 
@@ -17,9 +17,13 @@ namespace anesi {
 
 class Circuit {
  public:
-  // Compiles a formula over variables 1 to `variables`. Throws Error where that takes longer than `seconds`, or where
-  // anesi was built without libsdd.
+  // Compiles a formula over variables 1 to `variables`. Throws Error if that takes longer than `seconds` of this
+  // thread's time, or if the circuit becomes too large.
   static Circuit compile(int variables, const std::vector<std::vector<int>>& clauses, double seconds = 60);
+  // Compiles what the formula says of the variables that are not hidden: their assignments that extend to a model, each
+  // once. Hidden variables are false in the circuit. Throws Error as above.
+  static Circuit compile_projected(int variables, const std::vector<std::vector<int>>& clauses,
+                                   const std::vector<int>& hidden, double seconds = 60);
 
   // What satisfies these clauses and not this circuit, whatever value the hidden variables have in it. Throws Error as
   // above.

@@ -90,9 +90,10 @@ void Components::add_rest_of(std::size_t component) {
     const auto variable = numbers_[at];  // collect() moves numbers_
     if (variable_seen_[static_cast<std::size_t>(variable)] != round_) collect(variable);
   }
-  std::sort(begins_.begin() + static_cast<std::ptrdiff_t>(first), begins_.end(), [](const Begin& one, const Begin& other) {
-    return one.clauses - one.variables < other.clauses - other.variables;
-  });
+  std::sort(begins_.begin() + static_cast<std::ptrdiff_t>(first), begins_.end(),
+            [](const Begin& one, const Begin& other) {
+              return one.clauses - one.variables < other.clauses - other.variables;
+            });
 }
 
 void Components::remove_from(std::size_t first) {

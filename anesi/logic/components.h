@@ -29,8 +29,8 @@ class Components {
   void add_rest_of(std::size_t component);
   void remove_from(std::size_t first);
 
-  // In how many open clauses of a component each of its variables is: adds to counts[variable], and by literal, clauses
-  // where it is positive less those where it is negative, to balance[variable].
+  // In how many open clauses of a component each of its variables is: adds it to counts[variable], and to
+  // balance[variable] the clauses where it is positive less those where it is negative.
   void count_occurrences(std::size_t component, std::vector<double>& counts, std::vector<int>& balance) const;
 
  private:

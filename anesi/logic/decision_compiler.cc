@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include "anesi/core/error.h"
 #include "anesi/core/interrupt.h"
@@ -20,43 +24,38 @@ namespace {
 using Part = CircuitBuilder::Part;
 using Factors = std::vector<Part>;
 
-constexpr std::int64_t kDecisionsBetweenLooks = 64;  // at the clock
+constexpr std::int64_t kTurn = 256;         // decisions between looks at the clock
+constexpr double kWeightOfActivity = 0.03;  // beside occurrences
+
+// Which variable of a component is decided first: the last in the order of elimination, or the one in most clauses and
+// recent conflicts. Where the formula has a structure the former is better, elsewhere the latter.
+enum class Ranking { kElimination, kOccurrences };
 
 class DecisionCompiler {
  public:
-  DecisionCompiler(int variables, const std::vector<std::vector<int>>& clauses, const std::vector<int>& hidden,
-                   const CompilerLimits& limits)
+  DecisionCompiler(int variables, const std::vector<std::vector<int>>& clauses, std::vector<bool> hidden,
+                   Ranking ranking, std::size_t cache_bytes)
       : variables_(variables),
-        limits_(limits),
-        deadline_(thread_seconds() + limits.seconds),
+        ranking_(ranking),
+        hidden_(std::move(hidden)),
         builder_(variables),
-        propagation_(variables, clauses),
-        components_(variables, propagation_),
-        cache_(limits.cache_bytes),
-        hidden_(static_cast<std::size_t>(variables) + 1, false),
-        counts_(static_cast<std::size_t>(variables) + 1, 0),
-        balance_(static_cast<std::size_t>(variables) + 1, 0) {
-    for (const auto variable : hidden) hidden_[static_cast<std::size_t>(variable)] = true;
-    order_ = elimination_order(variables, clauses, hidden_);
+        propagation_(all_variables(), clauses),
+        components_(all_variables(), propagation_),
+        cache_(cache_bytes),
+        rank_(elimination_order(all_variables(), clauses, hidden_)),
+        occurrences_(hidden_.size(), 0),
+        balance_(hidden_.size(), 0) {
+    begin();
   }
 
-  Circuit run() {
-    if (!propagation_.consistent()) return builder_.build(CircuitBuilder::kFalse);
-    Factors factors;
-    for (int variable = 1; variable <= variables_; ++variable) {
-      const bool is_hidden = hidden_[static_cast<std::size_t>(variable)];
-      if (is_hidden || !propagation_.is_open(variable)) {
-        factors.push_back(builder_.literal(!is_hidden && propagation_.is_true(variable) ? variable : -variable));
-      }
-    }
-    components_.add_whole();
-    frames_.push_back({.branches = 1, .factors = std::move(factors), .first = 0, .next = 0});
-    while (true) {
+  // Goes on for so many decisions, or to the end.
+  void advance(std::int64_t decisions) {
+    for (const auto stop = decisions_ + decisions; !result_ && decisions_ < stop;) {
       auto& frame = frames_.back();
-      if (frame.branches > 0 && !frame.closed) {
+      if (!frame.closed) {
         go_on(frame);
       } else if (frame.variable == 0) {
-        return builder_.build(frame.results[0]);
+        result_ = frame.results[0];
       } else if (frame.branches < 2 && !(frame.is_hidden && frame.results[0] == CircuitBuilder::kTrue)) {
         begin_branch(frame);
       } else {
@@ -65,23 +64,43 @@ class DecisionCompiler {
     }
   }
 
+  bool done() const { return result_.has_value(); }
+  Circuit circuit() const { return builder_.build(*result_); }
+  std::int64_t nodes() const { return builder_.nodes(); }
+  std::int64_t decisions() const { return decisions_; }
+
  private:
   // A component of which both values of a variable are tried. The first frame is the formula's, and decides nothing.
   struct Frame {
     std::size_t component = 0;
-    int literal = 0, variable = 0;  // that is decided, first as the literal says
-    bool is_hidden = false;         // it has no variables that are not: any model will do
-    int branches = 0;               // begun so far
-    bool closed = false;            // the last of them
-    Factors factors = {};           // of that branch, as far as they are known
+    int literal = 0, variable = 0;    // that is decided, first as the literal says
+    bool is_hidden = false;           // it has no variables that are not: any model will do
+    int branches = 0;                 // begun so far
+    bool closed = true;               // the last of them
+    Factors factors = {};             // of that branch, as far as they are known
     std::size_t first = 0, next = 0;  // of its components; the next to be compiled
     ComponentCache::Mark mark = {};   // of the cache before them
     Part results[2] = {CircuitBuilder::kFalse, CircuitBuilder::kFalse};
     Factors first_factors = {};
   };
 
+  void begin() {
+    if (!propagation_.consistent()) {
+      result_ = CircuitBuilder::kFalse;
+      return;
+    }
+    Frame whole{.branches = 1, .closed = false};
+    for (int variable = 1; variable <= variables_; ++variable) {
+      if (!is_hidden(variable) && propagation_.is_open(variable)) continue;
+      const bool holds = !is_hidden(variable) && propagation_.is_true(variable);
+      whole.factors.push_back(builder_.literal(holds ? variable : -variable));
+    }
+    components_.add_whole();
+    frames_.push_back(std::move(whole));
+  }
+
   void begin_branch(Frame& frame) {
-    look_at_clock();
+    ++decisions_;
     const auto literal = frame.branches++ == 0 ? frame.literal : -frame.literal;
     frame.closed = false;
     frame.factors.clear();
@@ -91,7 +110,7 @@ class DecisionCompiler {
       return;
     }
     for (const auto variable : components_[frame.component].variables) {
-      if (propagation_.is_open(variable) || hidden_[static_cast<std::size_t>(variable)]) continue;
+      if (propagation_.is_open(variable) || is_hidden(variable)) continue;
       frame.factors.push_back(builder_.literal(propagation_.is_true(variable) ? variable : -variable));
     }
     frame.first = frame.next = components_.size();
@@ -158,51 +177,90 @@ class DecisionCompiler {
 
   void choose(Frame& frame) {
     const auto [variables, clauses] = components_[frame.component];
-    components_.count_occurrences(frame.component, counts_, balance_);
+    components_.count_occurrences(frame.component, occurrences_, balance_);
     frame.is_hidden = std::ranges::all_of(variables, [&](int variable) { return is_hidden(variable); });
-    double best = -1;
+    std::pair<double, double> best{-1, 0};
     for (const auto variable : variables) {
       const auto place = static_cast<std::size_t>(variable);
-      const double score = order_[place];
-      if ((frame.is_hidden || !hidden_[place]) && score > best) {
+      const auto often = occurrences_[place] + kWeightOfActivity * propagation_.activity(variable);
+      const std::pair score{ranking_ == Ranking::kOccurrences ? often : 0, rank_[place]};
+      if ((frame.is_hidden || !is_hidden(variable)) && score > best) {
         best = score;
         frame.variable = variable;
         frame.literal = balance_[place] >= 0 ? variable : -variable;
       }
-      counts_[place] = 0;
+      occurrences_[place] = 0;
       balance_[place] = 0;
     }
   }
 
+  int all_variables() const { return static_cast<int>(hidden_.size()) - 1; }
   bool is_hidden(int variable) const { return hidden_[static_cast<std::size_t>(variable)]; }
 
-  void look_at_clock() {
-    check_interrupt();
-    if (++decisions_ % kDecisionsBetweenLooks != 0 || thread_seconds() < deadline_) return;
-    throw Error(fmt::format("circuit: did not compile in {:.0f} s ({} decisions, {} nodes)", limits_.seconds,
-                            decisions_, builder_.nodes()));
-  }
-
   int variables_;
-  CompilerLimits limits_;
-  double deadline_;
+  Ranking ranking_;
+  std::vector<bool> hidden_;  // by variable, also of those beyond the circuit's
   CircuitBuilder builder_;
   Propagation propagation_;
   Components components_;
   ComponentCache cache_;
-  std::vector<bool> hidden_;
-  std::vector<int> order_;
-  std::vector<double> counts_;
-  std::vector<int> balance_;
+  std::vector<double> rank_;         // places in the order of elimination
+  std::vector<double> occurrences_;  // in a component, for a moment
+  std::vector<int> balance_;         // the same: in how many clauses more a variable is positive than negative
   std::vector<Frame> frames_;
+  std::optional<Part> result_;
   std::int64_t decisions_ = 0;
 };
 
 }  // namespace
 
 Circuit compile_by_decisions(int variables, const std::vector<std::vector<int>>& clauses,
-                             const std::vector<int>& hidden, const CompilerLimits& limits) {
-  return DecisionCompiler(variables, clauses, hidden, limits).run();
+                             const std::vector<int>& hidden, const CompilerLimits& limits, int further) {
+  std::vector<bool> is_hidden(static_cast<std::size_t>(variables) + 1, false);
+  for (const auto variable : hidden) is_hidden[static_cast<std::size_t>(variable)] = true;
+  is_hidden.resize(is_hidden.size() + static_cast<std::size_t>(further), true);
+  const auto deadline = thread_seconds() + limits.seconds;
+  std::vector<std::unique_ptr<DecisionCompiler>> compilers;
+  for (const auto ranking : {Ranking::kElimination, Ranking::kOccurrences}) {
+    compilers.push_back(
+        std::make_unique<DecisionCompiler>(variables, clauses, is_hidden, ranking, limits.cache_bytes / 2));
+  }
+  // They take turns. When one is done, the other may make as many decisions, since its circuit may be smaller.
+  std::optional<Circuit> smallest;
+  auto most_nodes = limits.nodes, most_decisions = std::numeric_limits<std::int64_t>::max();
+  while (!compilers.empty()) {
+    for (auto& compiler : compilers) {
+      check_interrupt();
+      compiler->advance(kTurn);
+      const auto nodes = compiler->nodes(), decisions = compiler->decisions();
+      if (compiler->done()) {
+        auto circuit = compiler->circuit();
+        if (!smallest || circuit.nodes() < smallest->nodes()) smallest = std::move(circuit);
+        most_nodes = std::min(most_nodes, nodes);
+        most_decisions = std::min(most_decisions, decisions);
+        compiler.reset();
+      } else if (smallest ? nodes > most_nodes || decisions > most_decisions
+                          : nodes > most_nodes && compilers.size() > 1) {
+        compiler.reset();
+      } else if (nodes > most_nodes) {
+        throw Error(fmt::format("circuit: too large, more than {} nodes after {} decisions", most_nodes, decisions));
+      } else if (!smallest && thread_seconds() > deadline) {
+        throw Error(fmt::format("circuit: did not compile in {:.0f} s ({} decisions, {} nodes)", limits.seconds,
+                                decisions, nodes));
+      }
+    }
+    std::erase(compilers, nullptr);
+  }
+  return *std::move(smallest);
+}
+
+Circuit Circuit::compile(int variables, const std::vector<std::vector<int>>& clauses, double seconds) {
+  return compile_by_decisions(variables, clauses, {}, {.seconds = seconds});
+}
+
+Circuit Circuit::compile_projected(int variables, const std::vector<std::vector<int>>& clauses,
+                                   const std::vector<int>& hidden, double seconds) {
+  return compile_by_decisions(variables, clauses, hidden, {.seconds = seconds});
 }
 
 }  // namespace anesi

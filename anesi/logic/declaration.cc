@@ -14,21 +14,9 @@ struct Unsupported {
   std::string_view word, what;
 };
 
-constexpr std::string_view kProjected =
-    "projected counting is not supported; if these variables define the others, write 'c p show' in place of this";
-
-// After `c`.
-constexpr std::array<Unsupported, 3> kComments{{
-    {"ind", kProjected},
-    {"max", "counting that maximises over variables is not supported"},
-    {"weights", "weights in one line are not supported; write a line 'c p weight LITERAL WEIGHT 0' for each literal"},
-}};
-
 // At the beginning of a line.
-constexpr std::array<Unsupported, 8> kLines{{
-    {"w", "weights by 'w' are not supported; write 'c p weight LITERAL WEIGHT 0'"},
-    {"v", kProjected},
-    {"vp", kProjected},
+constexpr std::array<Unsupported, 6> kLines{{
+    {"v", "it is not known what such a line declares; if these are the variables to count, write 'c p show'"},
     {"x", "XOR clauses are not supported; write them as clauses"},
     {"e", "quantified formulas are not supported"},
     {"a", "quantified formulas are not supported"},
@@ -42,13 +30,14 @@ bool is_number(std::string_view word) {
   return !word.empty() && end == word.data() + word.size() && error != std::errc::invalid_argument;
 }
 
+bool goes_on_with_a_number(FileWords words) { return is_number(words.next_word()); }
+
 void refuse_other_tasks(FileWords& words) {
   const auto task = words.next_word();
-  if (task.empty() || task == "mc" || task == "wmc") return;
-  const bool is_known = task == "pmc" || task == "pwmc" || task.starts_with("amc");
-  if (!is_known && !words.next_word().empty()) return;
-  words.fail(
-      fmt::format("the file asks for the task {}, which is not supported; mc and wmc are", FileWords::shown(task)));
+  if (task.empty() || task == "mc" || task == "wmc" || task == "pmc" || task == "pwmc") return;
+  if (!task.starts_with("amc") && !words.next_word().empty()) return;
+  words.fail(fmt::format("the file asks for the task {}, which is not supported; mc, wmc, pmc and pwmc are",
+                         FileWords::shown(task)));
 }
 
 Declaration property_of(FileWords& words) {
@@ -64,21 +53,27 @@ Declaration property_of(FileWords& words) {
 }  // namespace
 
 Declaration declared_in_comment(FileWords& words, std::string_view first) {
-  if (first == "cr" && is_number(words.next_word())) words.fail(fmt::format("'cr': {}", kProjected));
+  if (first == "cr" && goes_on_with_a_number(words)) return Declaration::kShowToEnd;
   if (first != "c") return Declaration::kNone;
   const auto about = words.next_word();
   if (about == "p") return property_of(words);
   if (about == "t") refuse_other_tasks(words);
-  const auto* const found = std::ranges::find(kComments, about, &Unsupported::word);
-  if (found != kComments.end() && is_number(words.next_word())) {
-    words.fail(fmt::format("'c {}': {}; if it is a comment, begin it with another word", about, found->what));
+  if (about != "ind" && about != "weights" && about != "max") return Declaration::kNone;
+  if (!goes_on_with_a_number(words)) return Declaration::kNone;
+  if (about == "max") {
+    words.fail(
+        "'c max': counting that maximises over variables is not supported; if it is a comment, begin it with another "
+        "word");
   }
-  return Declaration::kNone;
+  return about == "ind" ? Declaration::kShowToEnd : Declaration::kAllWeights;
 }
 
-void refuse_line_of_other_format(const FileWords& words, std::string_view first) {
+Declaration declared_in_line(const FileWords& words, std::string_view first) {
+  if (first == "vp") return Declaration::kShowToEnd;
+  if (first == "w") return Declaration::kWeightOfLine;
   const auto* const found = std::ranges::find(kLines, first, &Unsupported::word);
   if (found != kLines.end()) words.fail(fmt::format("'{}': {}", first, found->what));
+  return Declaration::kNone;
 }
 
 }  // namespace anesi

@@ -1,16 +1,24 @@
-// What a comment in a file of another program declares.
+// What lines besides clauses declare in files of other programs.
 //
-// Model counters put what they need besides the clauses into comments: `c p show 1 2 0`. To a reader that does not know
-// such a line it is a comment like any other, and its answer is that of another question. So a line that declares
-// something that is not supported is an error:
+// Model counters put what they need besides the clauses into comments or lines of their own. To a reader that does not
+// know such a line it is a comment like any other, and its answer is that of another question. These are read:
 //
-//   c t TASK                         a task other than mc and wmc (model counting competition, 2021 and later)
-//   c p PROPERTY NUMBERS             a property other than show and weight
-//   c ind NUMBERS, cr NUMBERS        the variables that are counted (ApproxMC, DSHARP)
-//   c max NUMBERS                    the variables that are maximised
-//   c weights NUMBERS                the weights of all literals (miniC2D)
+//   c t TASK                     the task: mc, wmc, pmc, pwmc (model counting competition, 2021 and later)
+//   c p show NUMBERS 0           the variables that are counted
+//   c ind NUMBERS 0, cr NUMBERS  the same (ApproxMC, DSHARP)
+//   vp NUMBERS 0                 the same (competition of 2020, D4, after a header `p pcnf`)
+//   c p weight LITERAL WEIGHT 0  the weight of a literal
+//   w LITERAL WEIGHT [0]         the same; -1: both literals of the variable weigh 1 (Cachet)
+//   c weights NUMBERS            the weights of 1, -1, 2, -2, … (miniC2D)
 //
-// Lines that begin so but go on in words, such as `c max clique of 9 nodes`, are comments.
+// and these are errors, because they declare what is not supported:
+//
+//   c t TASK                     another task
+//   c p PROPERTY NUMBERS         another property
+//   c max NUMBERS                the variables that are maximised
+//   lines that begin with v, x, e, a, r or d (XOR clauses, quantifiers)
+//
+// Comments that begin so but go on in words, such as `c max clique of 9 nodes`, are comments.
 #pragma once
 
 #include <string_view>
@@ -19,14 +27,13 @@
 
 namespace anesi {
 
-enum class Declaration { kNone, kShow, kWeight };
+// After kShow, kShowToEnd and the weights the rest of the line is what is shown or weighs; kShow needs a 0 at its end.
+enum class Declaration { kNone, kShow, kShowToEnd, kWeight, kWeightOfLine, kAllWeights };
 
-// Of a line whose first word, which begins with c, is read. After kShow and kWeight the rest of the line is what is
-// shown or weighs. Throws Error where the line declares what is not supported.
+// Of a line whose first word, which begins with c, is read. Throws Error if the line declares what is not supported.
 Declaration declared_in_comment(FileWords& words, std::string_view first);
 
-// Throws Error where a line that should have clauses begins with a word by which other formats declare something: `w`,
-// `vp`, `x`, ….
-void refuse_line_of_other_format(const FileWords& words, std::string_view first);
+// Of any other line. Throws Error if it declares what is not supported.
+Declaration declared_in_line(const FileWords& words, std::string_view first);
 
 }  // namespace anesi

@@ -7,13 +7,9 @@
 #include <optional>
 
 #include "anesi/logic/clause_reader.h"
-#include "anesi/logic/declaration.h"
 
 namespace anesi {
 namespace {
-
-// Formats of the model counting competition of 2020.
-bool is_projected(std::string_view format) { return format == "pcnf" || format == "wpcnf"; }
 
 class DimacsReader {
  public:
@@ -23,34 +19,41 @@ class DimacsReader {
     while (words_.next_line()) {
       const auto word = words_.next_word();
       if (word.starts_with('%')) break;
-      if (word.starts_with('c')) {
-        reader_.read_comment(word);
-      } else if (word == "p") {
+      if (word == "p") {
         read_header();
-      } else {
-        refuse_line_of_other_format(words_, word);
+      } else if (!reader_.read_declaration(word)) {
         read_literals(word);
       }
     }
     if (!clauses_) words_.fail("there is no header 'p cnf VARIABLES CLAUSES'");
     if (!clause_.empty()) words_.fail_at(began_, "the clause that begins here has no 0 at its end");
-    if (result_.clauses.size() < *clauses_) {
-      words_.fail(fmt::format("the header says {} clauses, there are {}; the file is cut short", *clauses_,
-                              result_.clauses.size()));
-    }
     reader_.finish(result_);
+    if (needs_weights_ && result_.weights.empty()) {
+      words_.fail("the header is of weighted clauses, and no literal has a weight; such a file should end with .wcnf");
+    }
+    reader_.compare_clauses(result_, *clauses_, result_.clauses.size());
     return std::move(result_);
   }
 
  private:
   void read_header() {
     if (clauses_) words_.fail("a second header");
-    if (const auto format = words_.next_word(); format != "cnf") {
-      words_.fail(fmt::format("the header should be 'p cnf VARIABLES CLAUSES', not of {}{}", FileWords::shown(format),
-                              is_projected(format) ? ": projected counting is not supported" : ""));
+    const auto format = words_.next_word();
+    const bool is_projected = format == "pcnf" || format == "wpcnf";
+    needs_weights_ = format == "wcnf";
+    if (format != "cnf" && !is_projected && !needs_weights_) {
+      words_.fail(fmt::format("the header should be 'p cnf VARIABLES CLAUSES', not of {}", FileWords::shown(format)));
     }
     result_.variables = words_.next_number("the number of variables", 0, kMostVariablesOfDimacs);
     clauses_ = static_cast<std::size_t>(words_.next_number("the number of clauses", 0, kMostClauses));
+    if (needs_weights_ && !words_.at_end_of_line()) {
+      words_.fail(
+          "the header should be 'p cnf VARIABLES CLAUSES', not of 'wcnf' with a weight of hard clauses: such a file "
+          "should end with .wcnf");
+    }
+    if (is_projected && !words_.at_end_of_line()) {
+      words_.next_number("the number of shown variables", 0, kMostVariablesOfDimacs);
+    }
     words_.expect_end();
   }
 
@@ -60,9 +63,7 @@ class DimacsReader {
     }
     for (; !word.empty(); word = words_.next_word()) {
       const auto literal = reader_.literal_of(word, result_.variables);
-      if (result_.clauses.size() == *clauses_) {
-        words_.fail(fmt::format("more clauses than the {} of the header", *clauses_));
-      }
+      if (result_.clauses.size() == kMostClauses) words_.fail(fmt::format("more than {} clauses", kMostClauses));
       if (literal == 0) {
         result_.clauses.push_back(clause_);
         clause_.clear();
@@ -78,7 +79,8 @@ class DimacsReader {
   Dimacs result_;
   std::optional<std::size_t> clauses_;  // as the header says
   std::vector<int> clause_;
-  std::int64_t began_ = 0;  // that clause, on this line
+  std::int64_t began_ = 0;      // that clause, on this line
+  bool needs_weights_ = false;  // or its header is that of another format
 };
 
 }  // namespace

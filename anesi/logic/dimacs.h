@@ -1,15 +1,17 @@
-// DIMACS, the format in which formulas in conjunctive normal form are exchanged, as the model counting competition
-// extends it (2021 and later):
+// DIMACS, the format in which formulas in conjunctive normal form are exchanged, as model counters extend it. This is
+// how the model counting competition does (2021 and later):
 //
 //   c rain and snow       a comment
-//   c t wmc               the task, mc or wmc
+//   c t wmc               the task
 //   p cnf 3 2             3 variables, 2 clauses
 //   c p show 1 2 0        the variables that are counted; all where no line says so
-//   c p weight 1 0.7 0    the weight of a literal
+//   c p weight 1 0.7 0    the weight of a literal, also 7/10
 //   1 -2 0                clauses, which may go over several lines
 //   2 3 0
 //
-// Lines of other formats and tasks that such files have, in comments too, are refused (declaration.h).
+// Other ways to say which variables are counted and what literals weigh are read as well, and lines that declare what
+// is not supported are refused (declaration.h). Headers `p pcnf`, `p wpcnf` and, with weights, `p wcnf` are those of
+// the competition of 2020.
 //
 // Reading takes time and memory in proportion to the file, whatever its header says.
 #pragma once
@@ -25,15 +27,17 @@ namespace anesi {
 struct Dimacs {
   int variables = 0;
   std::vector<std::vector<int>> clauses;
-  std::vector<int> shown;         // in the file's order, each once
-  bool has_show = false;          // without it, all are shown
-  std::map<int, double> weights;  // literals that are not here have weight 1
+  std::vector<int> shown;                  // in the file's order, each once
+  bool has_show = false;                   // without it, all are shown
+  std::map<int, double> weights;           // literals that are not here have weight 1
+  std::vector<std::string> warnings = {};  // "name:line: what is odd", for people
 };
 
 // Where the file gives one literal of a variable a weight w of at most 1 and the other none, the other's is 1 - w.
 // Throws Error "name:line: what is wrong": a header that is missing, not the only one or absurd (more than ten million
-// variables or clauses), clauses that are more or fewer than it says, literals without variables, words that should be
-// numbers. What follows a line that begins with % is not read (SATLIB ends its files so).
+// variables or clauses), literals without variables, words that should be numbers, negative weights. Warns of clauses
+// that are more or fewer than the header says. What follows a line that begins with % is not read (SATLIB ends its
+// files so).
 Dimacs read_dimacs(const std::filesystem::path& path);
 Dimacs parse_dimacs(std::string_view text, const std::string& name);
 

@@ -33,9 +33,9 @@ class Elimination {
     }
   }
 
-  std::vector<int> order() {
+  std::vector<double> order() {
     const auto variables = static_cast<int>(neighbours_.size()) - 1;
-    std::vector<int> place(neighbours_.size(), 0);
+    std::vector<double> place(neighbours_.size(), 0);
     std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> candidates;
     for (int variable = 1; variable <= variables; ++variable) candidates.push(candidate(variable));
     for (int next = 1; !candidates.empty();) {
@@ -99,8 +99,8 @@ class Elimination {
 
 }  // namespace
 
-std::vector<int> elimination_order(int variables, const std::vector<std::vector<int>>& clauses,
-                                   const std::vector<bool>& late) {
+std::vector<double> elimination_order(int variables, const std::vector<std::vector<int>>& clauses,
+                                      const std::vector<bool>& late) {
   return Elimination(variables, clauses, late).order();
 }
 

@@ -9,7 +9,7 @@ namespace anesi {
 // depends on few of those that were decided: the order in which eliminating them adds the fewest edges between the
 // variables of one clause ("min-fill"; for formulas of many variables the fewest neighbours, "min-degree"). Variables
 // of `late` come first, so that they are decided last.
-std::vector<int> elimination_order(int variables, const std::vector<std::vector<int>>& clauses,
-                                   const std::vector<bool>& late);
+std::vector<double> elimination_order(int variables, const std::vector<std::vector<int>>& clauses,
+                                      const std::vector<bool>& late);
 
 }  // namespace anesi

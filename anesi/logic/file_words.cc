@@ -49,6 +49,11 @@ std::string_view FileWords::next_word() {
   return word;
 }
 
+std::string_view FileWords::peek() const {
+  const auto rest = rest_of_line_.substr(std::min(rest_of_line_.find_first_not_of(kBlanks), rest_of_line_.size()));
+  return rest.substr(0, rest.find_first_of(kBlanks));
+}
+
 std::string_view FileWords::required_word(std::string_view what) {
   const auto word = next_word();
   if (word.empty()) fail(fmt::format("the line ends where {} should be", what));
@@ -72,9 +77,20 @@ int FileWords::number_of(std::string_view word, std::string_view what, int least
 }
 
 double FileWords::next_weight() {
+  constexpr std::string_view kWanted = "finite and not negative";
   const auto word = required_word("a weight");
-  const auto weight = real_of(word, "a weight", "finite and not negative");
-  if (weight < 0) fail(fmt::format("a weight should be finite and not negative, not {}", shown(word)));
+  const auto slash = word.find('/');
+  auto weight = real_of(word.substr(0, slash), "a weight", kWanted);
+  if (slash != std::string_view::npos) {
+    const auto divisor = real_of(word.substr(slash + 1), "the divisor of a weight", kWanted);
+    if (!(divisor > 0)) fail(fmt::format("the divisor of a weight should be above 0, not {}", shown(word)));
+    weight /= divisor;
+    if (!std::isfinite(weight)) fail(fmt::format("a weight should be {}, not {}", kWanted, shown(word)));
+  }
+  if (weight < 0) {
+    fail(fmt::format("a weight should be {}, not {}: weights are those of probabilities, whose logarithms are taken",
+                     kWanted, shown(word)));
+  }
   return weight;
 }
 

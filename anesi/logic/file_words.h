@@ -27,10 +27,12 @@ class FileWords {
   std::int64_t line() const { return line_; }  // from 1; at the end of the file the last one
   // The next word of this line; empty at its end.
   std::string_view next_word();
+  bool at_end_of_line() const { return peek().empty(); }
+  bool next_is(std::string_view word) const { return peek() == word; }
   // The next word, which must be a number of this range. `what` names it in errors: "a literal".
   int next_number(std::string_view what, int least, int most);
   int number_of(std::string_view word, std::string_view what, int least, int most) const;  // the same of any word
-  double next_weight();                                                                    // finite, not negative
+  double next_weight();                                                                    // 0.5 or 1/2, not negative
   double real_of(std::string_view word, std::string_view what, std::string_view wanted = "finite") const;
   double next_real(std::string_view what);
   // Throws Error where the line goes on.
@@ -44,6 +46,7 @@ class FileWords {
   static std::string shown(std::string_view word);
 
  private:
+  std::string_view peek() const;
   std::string_view required_word(std::string_view what);
 
   std::string_view rest_of_text_, rest_of_line_;

@@ -1,5 +1,5 @@
 // Comes before every source of libsdd, which ends the process where memory runs out: its allocations throw
-// std::bad_alloc instead (circuit_compile.cc). Its clock is ours as well, since that is how it learns that its time is
+// std::bad_alloc instead (circuit_complement.cc). Its clock is ours as well, since that is how it learns that its time is
 // up. This is C.
 #pragma once
 

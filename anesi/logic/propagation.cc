@@ -106,10 +106,9 @@ int Propagation::propagate() {
       watches[kept++] = {watched.clause, first};
       if (is_true(first)) continue;
       if (is_false(first)) {
-        kept = static_cast<std::size_t>(
-            std::copy(watches.begin() + static_cast<std::ptrdiff_t>(at) + 1, watches.end(),
-                      watches.begin() + static_cast<std::ptrdiff_t>(kept)) -
-            watches.begin());
+        kept = static_cast<std::size_t>(std::copy(watches.begin() + static_cast<std::ptrdiff_t>(at) + 1, watches.end(),
+                                                  watches.begin() + static_cast<std::ptrdiff_t>(kept)) -
+                                        watches.begin());
         watches.resize(kept);
         return watched.clause;
       }

@@ -44,7 +44,9 @@ class Propagation {
     int clause, other;  // a literal of the clause: if it is true, nothing needs to be done
   };
 
-  static std::size_t place(int literal) { return static_cast<std::size_t>(literal > 0 ? 2 * literal : -2 * literal + 1); }
+  static std::size_t place(int literal) {
+    return static_cast<std::size_t>(literal > 0 ? 2 * literal : -2 * literal + 1);
+  }
   std::span<int> literals_of(int index) {
     const auto& [begin, size] = clauses_[static_cast<std::size_t>(index)];
     return std::span(literals_).subspan(begin, size);
@@ -52,7 +54,7 @@ class Propagation {
   int add(std::span<const int> literals);
   void watch(int index);
   void assign(int literal, int reason);
-  int propagate();              // the clause that is violated, or kNone
+  int propagate();  // the clause that is violated, or kNone
   int assign_what_is_learned();
   void learn(int conflict);
   void take_part(int variable);

@@ -10,7 +10,6 @@
 #include <optional>
 
 #include "anesi/logic/clause_reader.h"
-#include "anesi/logic/declaration.h"
 
 namespace anesi {
 namespace {
@@ -22,22 +21,16 @@ class WcnfReader {
   Wcnf read() {
     while (words_.next_line()) {
       const auto word = words_.next_word();
-      if (word.starts_with('c')) {
-        reader_.read_comment(word);
-      } else if (word == "p") {
+      if (word == "p") {
         read_header();
-      } else {
-        refuse_line_of_other_format(words_, word);
+      } else if (!reader_.read_declaration(word)) {
         read_clauses(word);
       }
     }
     if (in_clause_) words_.fail_at(began_, "the clause that begins here has no 0 at its end");
     if (!header_ && clauses() == 0) words_.fail("there are no clauses");
-    if (header_ && clauses() < header_->clauses) {
-      words_.fail(
-          fmt::format("the header says {} clauses, there are {}; the file is cut short", header_->clauses, clauses()));
-    }
     reader_.finish(result_.hard);
+    if (header_) reader_.compare_clauses(result_.hard, header_->clauses, clauses());
     return std::move(result_);
   }
 
@@ -88,10 +81,7 @@ class WcnfReader {
   }
 
   void begin_clause(std::string_view word) {
-    const auto most = header_ ? header_->clauses : std::size_t{kMostClauses};
-    if (clauses() == most) {
-      words_.fail(fmt::format("more clauses than the {}{}", most, header_ ? " of the header" : " that are read"));
-    }
+    if (clauses() == kMostClauses) words_.fail(fmt::format("more than {} clauses", kMostClauses));
     in_clause_ = true;
     began_ = words_.line();
     clause_ = {};

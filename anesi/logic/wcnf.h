@@ -10,7 +10,7 @@
 // A weight is any finite number. In MaxSAT it is the cost of a clause that does not hold; here worlds in which the
 // clause holds are exp(weight) times as likely for it, so that one below zero is of a clause that rather does not
 // hold. Without a header there are as many variables as are named; in a header the last number may be missing, and all
-// clauses are soft. Lines `c p show` and `c p weight` are as in DIMACS.
+// clauses are soft. Shown variables and weights of literals are declared as in DIMACS.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Compiling a formula with libsdd (the SDD package of UCLA), and reading the result off as a circuit.
+// What a circuit is not, by libsdd (the SDD package of UCLA), which can negate; the result is read off as a circuit.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +13,8 @@
 #include "anesi/core/error.h"
 #include "anesi/core/interrupt.h"
 #include "anesi/logic/circuit_builder.h"
+#include "anesi/logic/decision_compiler.h"
+#include "anesi/logic/thread_time.h"
 
 #ifdef ANESI_WITH_SDD
 extern "C" {
@@ -87,17 +89,9 @@ void end_if_interrupted() {
   check_interrupt();
 }
 
-// What this thread has computed, in seconds. By the clock on the wall, whether a formula compiles would hang on what
-// else the machine does, and with it the examples that a task draws: a run could not go on with its own.
-double computed() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 Vtree* improve_in_time(Vtree* tree, SddManager* manager) {
   end_if_interrupted();
-  const auto left = static_cast<float>(deadline - computed());
+  const auto left = static_cast<float>(deadline - thread_seconds());
   if (left <= 0) throw TimeIsUp();
   sdd_manager_set_vtree_search_time_limit(std::max(1.0F, left), manager);
   auto* const improved = sdd_vtree_minimize_limited(tree, manager);
@@ -128,7 +122,7 @@ class Compilation {
   Compilation(int variables, double seconds) : variables_(variables), seconds_(seconds) {
     if (variables < 1) throw Error("circuit: a formula without variables");
     manager_.reset(sdd_manager_create(variables, /*auto_gc_and_minimize=*/1));
-    deadline = computed() + seconds;
+    deadline = thread_seconds() + seconds;
     interruption = nullptr;
     leap = 0;
     sdd_manager_set_minimize_function(improve_in_time, manager_.get());
@@ -181,7 +175,7 @@ class Compilation {
   void end_step() {
     ++done_;
     end_if_interrupted();
-    if (computed() > deadline) throw TimeIsUp();
+    if (thread_seconds() > deadline) throw TimeIsUp();
   }
 
  private:
@@ -193,12 +187,6 @@ class Compilation {
 };
 
 }  // namespace
-
-Circuit Circuit::compile(int variables, const std::vector<std::vector<int>>& clauses, double seconds) {
-  Compilation compilation(variables, seconds);
-  return compilation.run(
-      [&] { return compilation.conjoin(compilation.kept(sdd_manager_true(compilation.manager())), clauses); });
-}
 
 Circuit Circuit::complement(const std::vector<int>& hidden, const std::vector<std::vector<int>>& clauses,
                             double seconds) const {
@@ -231,12 +219,9 @@ Circuit Circuit::complement(const std::vector<int>& hidden, const std::vector<st
 
 #else
 
-Circuit Circuit::compile(int, const std::vector<std::vector<int>>&, double) {
-  throw Error("circuit: anesi was built without libsdd; run scripts/setup and build again");
-}
-
-Circuit Circuit::complement(const std::vector<int>&, const std::vector<std::vector<int>>&, double) const {
-  throw Error("circuit: anesi was built without libsdd; run scripts/setup and build again");
+Circuit Circuit::complement(const std::vector<int>& hidden, const std::vector<std::vector<int>>& clauses,
+                            double seconds) const {
+  return complement_by_decisions(*this, hidden, clauses, {.seconds = seconds});
 }
 
 #endif
