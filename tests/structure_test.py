@@ -15,10 +15,10 @@ PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 ROOT = pathlib.Path(__file__).resolve().parent.parent / "anesi"
 
 # As in docs/design.md. A folder uses only itself and those before it.
-FOLDERS = ["core", "options", "io", "logic", "exact", "search", "formula", "tensors", "optimize", "models", "priors", "estimate", "discover", "perception", "predict",
-           "losses", "flow", "data", "train", "tasks", "answers", "run", "check", "report", "serve", "cli"]
+FOLDERS = ["core", "options", "io", "logic", "exact", "search", "formula", "data", "tensors", "optimize", "models", "priors", "estimate", "discover", "perception", "predict",
+           "losses", "flow", "train", "tasks", "answers", "run", "check", "report", "serve", "cli"]
 # What anesi::knowledge is made of does without libtorch.
-KNOWLEDGE = ["core", "options", "io", "logic", "exact", "search", "formula"]
+KNOWLEDGE = ["core", "options", "io", "logic", "exact", "search", "formula", "data"]
 # What anesi::inference is made of must do without the others.
 INFERENCE = KNOWLEDGE + ["tensors", "models", "perception", "predict"]
 # Where the options of a group are described, where that is not models/ (architectures) or tasks/.

@@ -3,15 +3,15 @@
 #include <gtest/gtest.h>
 
 #include "anesi/check/problem_check.h"
+#include "anesi/core/build.h"
 #include "anesi/core/error.h"
-#include "anesi/models/circuit_inference.h"
 #include "anesi/losses/amortized.h"
+#include "anesi/models/circuit_inference.h"
+#include "anesi/models/consistent_worlds.h"
 #include "anesi/models/pairwise.h"
 #include "anesi/priors/certain.h"
 #include "anesi/priors/fixed_dirichlet.h"
-#include "anesi/models/consistent_worlds.h"
 #include "anesi/tensors/beliefs.h"
-#include "anesi/core/build.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/seeded.h"
 #include "anesi/testing/message_of.h"
