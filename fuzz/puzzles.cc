@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <string>
 
-#include "anesi/tasks/visual_sudoku/puzzle_text.h"
+#include "anesi/data/puzzle_text.h"
 #include "fuzz/target.h"
 
 namespace anesi::fuzz {

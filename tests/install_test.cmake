@@ -28,7 +28,7 @@ function(expect pattern)
 endfunction()
 
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
-foreach(private cli/command.h models/transducer_filter.h core/vectorized_math.h tasks/warcraft/terrain.h)
+foreach(private cli/command.h models/transducer_filter.h core/vectorized_math.h data/terrain.h)
   if(EXISTS ${prefix}/include/anesi/${private})
     message(FATAL_ERROR "anesi/${private} is installed, but it is nobody's business")
   endif()

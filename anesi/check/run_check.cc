@@ -13,7 +13,7 @@
 #include "anesi/core/pruner.h"
 #include "anesi/discover/discover.h"
 #include "anesi/models/exact_model.h"
-#include "anesi/models/found_facts.h"
+#include "anesi/exact/found_facts.h"
 #include "anesi/priors/fixed_dirichlet.h"
 #include "anesi/run/training.h"
 #include "anesi/models/learned_pruning.h"

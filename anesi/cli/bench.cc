@@ -22,7 +22,7 @@
 #include "anesi/cli/numbers.h"
 #include "anesi/cli/time_of.h"
 #include "anesi/core/pruner.h"
-#include "anesi/data/image_examples.h"
+#include "anesi/tensors/image_examples.h"
 #include "anesi/models/beam.h"
 #include "anesi/run/training.h"
 #include "anesi/tensors/beliefs.h"

@@ -74,6 +74,42 @@ void Array::copy_from(const void* values, std::size_t count) {
   if (count > 0) std::memcpy(data_.get(), values, static_cast<std::size_t>(bytes()));
 }
 
+namespace {
+
+std::size_t bytes_of_row(const Array& array) {
+  std::int64_t bytes = facts_of(array.type()).bytes;
+  for (std::size_t place = 1; place < array.shape().size(); ++place) bytes *= array.shape()[place];
+  return static_cast<std::size_t>(bytes);
+}
+
+}  // namespace
+
+Array rows_of(const Array& array, std::span<const std::int64_t> rows) {
+  auto shape = array.shape();
+  shape[0] = std::ssize(rows);
+  Array result(array.type(), shape);
+  const auto size = bytes_of_row(array);
+  auto* to = static_cast<std::byte*>(result.data());
+  for (const auto row : rows) {
+    std::memcpy(to, static_cast<const std::byte*>(array.data()) + static_cast<std::size_t>(row) * size, size);
+    to += size;
+  }
+  return result;
+}
+
+Array joined(const Array& one, const Array& other) {
+  auto shape = one.shape();
+  shape[0] += other.shape()[0];
+  Array result(one.type(), shape);
+  if (result.bytes() != one.bytes() + other.bytes() || one.type() != other.type()) {
+    throw Error(fmt::format("an array of {} cannot follow one of {}", other.to_string(), one.to_string()));
+  }
+  auto* const to = static_cast<std::byte*>(result.data());
+  if (one.bytes() > 0) std::memcpy(to, one.data(), static_cast<std::size_t>(one.bytes()));
+  if (other.bytes() > 0) std::memcpy(to + one.bytes(), other.data(), static_cast<std::size_t>(other.bytes()));
+  return result;
+}
+
 std::vector<double> doubles_of(const Array& array) {
   switch (array.type()) {
     case NumberType::kFloat64:

@@ -120,6 +120,11 @@ Array Array::of(std::vector<std::int64_t> shape, std::span<const T> values) {
   return array;
 }
 
+// A new array of some rows, by the first dimension.
+Array rows_of(const Array& array, std::span<const std::int64_t> rows);
+// The rows of one array and then of another, which has the same type and shape but for the first dimension.
+Array joined(const Array& one, const Array& other);
+
 // The numbers of an array of any type.
 std::vector<double> doubles_of(const Array& array);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -16,7 +17,6 @@
 #include "anesi/io/idx.h"
 #include "anesi/io/sha256.h"
 #include "anesi/io/thousands.h"
-#include "anesi/tensors/arrays.h"
 
 namespace anesi {
 namespace {
@@ -42,44 +42,46 @@ std::optional<std::string> environment(const char* name) {
 
 // ---- A directory with the four files ----
 
-torch::Tensor read_present_idx(const fs::path& path) {
+Array read_present_idx(const fs::path& path) {
   if (!fs::exists(path)) {
     throw Error(fmt::format("{}: missing; the data directory must hold {}, {}, {} and {}, unpacked", path.string(),
                             kMnist[0].name, kMnist[1].name, kMnist[2].name, kMnist[3].name));
   }
-  return tensor_of(read_idx(path));
+  return read_idx(path);
 }
 
-void check_images(const fs::path& path, const torch::Tensor& images) {
-  if (images.dim() != 3) throw Error(fmt::format("{}: holds labels; it should hold images", path.string()));
-  if (images.size(0) == 0) throw Error(fmt::format("{}: holds no images", path.string()));
-  if (images.size(1) != 28 || images.size(2) != 28) {
-    throw Error(fmt::format("{}: images of {}x{}; digits are 28x28", path.string(), images.size(1), images.size(2)));
+void check_images(const fs::path& path, const Array& images) {
+  if (images.dimensions() != 3) throw Error(fmt::format("{}: holds labels; it should hold images", path.string()));
+  const auto& shape = images.shape();
+  if (shape[0] == 0) throw Error(fmt::format("{}: holds no images", path.string()));
+  if (shape[1] != 28 || shape[2] != 28) {
+    throw Error(fmt::format("{}: images of {}x{}; digits are 28x28", path.string(), shape[1], shape[2]));
   }
 }
 
-void check_labels(const fs::path& path, const torch::Tensor& labels, std::int64_t images) {
-  if (labels.dim() != 1) throw Error(fmt::format("{}: holds images; it should hold labels", path.string()));
-  if (labels.size(0) != images) {
+void check_labels(const fs::path& path, const Array& labels, std::int64_t images) {
+  if (labels.dimensions() != 1) throw Error(fmt::format("{}: holds images; it should hold labels", path.string()));
+  if (labels.count() != images) {
     throw Error(fmt::format(
-        "{}: {} labels for {} images; {}", path.string(), thousands(static_cast<std::uint64_t>(labels.size(0))),
+        "{}: {} labels for {} images; {}", path.string(), thousands(static_cast<std::uint64_t>(labels.count())),
         thousands(static_cast<std::uint64_t>(images)),
-        labels.size(0) < images ? "the file is cut short" : "the two files do not belong together"));
+        labels.count() < images ? "the file is cut short" : "the two files do not belong together"));
   }
-  const torch::Tensor wrong = torch::nonzero(labels > 9);  // [wrong labels, 1]
-  if (wrong.size(0) > 0) {
-    const auto position = wrong[0][0].item<std::int64_t>();
-    throw Error(fmt::format("{}: label {} at position {}; digits are 0 to 9", path.string(),
-                            labels[position].item<std::int64_t>(), thousands(static_cast<std::uint64_t>(position))));
+  const auto values = labels.values<std::uint8_t>();
+  const auto wrong = std::ranges::find_if(values, [](std::uint8_t label) { return label > 9; });
+  if (wrong != values.end()) {
+    throw Error(fmt::format("{}: label {} at position {}; digits are 0 to 9", path.string(), *wrong,
+                            thousands(static_cast<std::uint64_t>(wrong - values.begin()))));
   }
 }
 
 DigitImages load_pair(const fs::path& images_path, const fs::path& labels_path) {
-  const torch::Tensor images = read_present_idx(images_path);
+  auto images = read_present_idx(images_path);
   check_images(images_path, images);
-  const torch::Tensor labels = read_present_idx(labels_path);
-  check_labels(labels_path, labels, images.size(0));
-  return {images, labels.to(torch::kInt64)};
+  const auto labels = read_present_idx(labels_path);
+  check_labels(labels_path, labels, images.shape()[0]);
+  const auto values = labels.values<std::uint8_t>();
+  return {std::move(images), {values.begin(), values.end()}};
 }
 
 DigitSets load_directory(const fs::path& directory) {
@@ -170,15 +172,10 @@ std::optional<DigitSets> load_cached_or_fetch(const std::vector<MnistSource>& so
 
 // ---- Drawn digits ----
 
-DigitImages drawn(std::int64_t count, std::uint64_t seed) {
-  const ProceduralDigits digits = render_digits(count, seed);
-  return {digits.images, digits.labels.to(torch::kInt64)};
-}
-
 // As many as MNIST has.
 DigitSets procedural_sets(const std::string& why) {
-  return {.train = drawn(60'000, 1),
-          .test = drawn(10'000, 2),
+  return {.train = render_digits(60'000, 1),
+          .test = render_digits(10'000, 2),
           .origin = fmt::format("procedural digits ({})", why),
           .procedural = true};
 }

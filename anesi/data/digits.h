@@ -13,19 +13,20 @@
 // for each other, and the cache changes in one step, so it is whole at every moment.
 #pragma once
 
-#include <torch/torch.h>
-
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "anesi/core/array.h"
+
 namespace anesi {
 
 struct DigitImages {
-  torch::Tensor images;  // uint8 [n, 28, 28], white on black
-  torch::Tensor labels;  // int64 [n], 0 to 9
+  Array images;                      // uint8 [n, 28, 28], white on black
+  std::vector<std::int64_t> labels;  // 0 to 9
 };
 
 struct DigitSets {

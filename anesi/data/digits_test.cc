@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "anesi/core/error.h"
+#include "anesi/core/random.h"
 #include "anesi/io/files.h"
 #include "anesi/io/idx.h"
-#include "anesi/tensors/arrays.h"
 #include "anesi/testing/environment.h"
 #include "anesi/testing/message_of.h"
 
@@ -24,19 +24,32 @@ namespace fs = std::filesystem;
 
 using toys::Environment;
 
-torch::Tensor labels_up_to(std::int64_t count) { return torch::arange(count).remainder(10).to(torch::kUInt8); }
+Array labels_up_to(std::int64_t count) {
+  Array labels(NumberType::kUInt8, {count});
+  for (std::int64_t i = 0; i < count; ++i) {
+    labels.values<std::uint8_t>()[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(i % 10);
+  }
+  return labels;
+}
+
+Array noise(std::vector<std::int64_t> shape) {
+  Random random(1);
+  Array images(NumberType::kUInt8, std::move(shape));
+  for (auto& pixel : images.values<std::uint8_t>()) pixel = static_cast<std::uint8_t>(random.below(256));
+  return images;
+}
 
 class Digits : public ::testing::Test {
  protected:
   Digits() {
     fs::create_directories(data_);
-    write("train", torch::randint(0, 256, {30, 28, 28}, torch::kUInt8), labels_up_to(30));
-    write("t10k", torch::randint(0, 256, {12, 28, 28}, torch::kUInt8), labels_up_to(12));
+    write("train", noise({30, 28, 28}), labels_up_to(30));
+    write("t10k", noise({12, 28, 28}), labels_up_to(12));
   }
 
-  void write(const std::string& set, const torch::Tensor& images, const torch::Tensor& labels) {
-    write_idx(data_ / (set + "-images-idx3-ubyte"), array_of(images));
-    write_idx(data_ / (set + "-labels-idx1-ubyte"), array_of(labels));
+  void write(const std::string& set, const Array& images, const Array& labels) {
+    write_idx(data_ / (set + "-images-idx3-ubyte"), images);
+    write_idx(data_ / (set + "-labels-idx1-ubyte"), labels);
   }
 
   // What loading the directory says, without the path of the directory.
@@ -70,9 +83,10 @@ TEST_F(Digits, ComeFromTheDirectoryGiven) {
   const Environment elsewhere("ANESI_DATA", "/nowhere");
   const Environment procedural("ANESI_DIGITS", "procedural");
   const DigitSets digits = load_digits(data_);
-  EXPECT_EQ(digits.train.images.sizes(), (torch::IntArrayRef{30, 28, 28}));
-  EXPECT_EQ(digits.test.images.sizes(), (torch::IntArrayRef{12, 28, 28}));
-  EXPECT_TRUE(torch::equal(digits.train.labels, torch::arange(30).remainder(10)));
+  EXPECT_EQ(digits.train.images.shape(), (std::vector<std::int64_t>{30, 28, 28}));
+  EXPECT_EQ(digits.test.images.shape(), (std::vector<std::int64_t>{12, 28, 28}));
+  for (std::size_t i = 0; i < 30; ++i) EXPECT_EQ(digits.train.labels[i], i % 10);
+  EXPECT_EQ(digits.train.images, noise({30, 28, 28}));
   EXPECT_EQ(digits.origin, "MNIST from " + data_.string());
   EXPECT_FALSE(digits.procedural);
 }
@@ -92,22 +106,22 @@ TEST_F(Digits, NameTheMissingFile) {
 }
 
 TEST_F(Digits, SayWhatIsWrongWithAFile) {
-  const torch::Tensor images = torch::zeros({30, 28, 28}, torch::kUInt8);
+  const auto images = noise({30, 28, 28});
   write("train", images, labels_up_to(29));
   EXPECT_TRUE(toys::names(error(), {"train-labels-idx1-ubyte", "29", "30"}));
   write("train", images, labels_up_to(31));
   EXPECT_TRUE(toys::names(error(), {"train-labels-idx1-ubyte", "31", "30"}));
-  torch::Tensor labels = labels_up_to(30);
-  labels[7] = 12;
+  auto labels = labels_up_to(30);
+  labels.values<std::uint8_t>()[7] = 12;
   write("train", images, labels);
   EXPECT_TRUE(toys::names(error(), {"train-labels-idx1-ubyte", "12", "7", "0", "9"}));
   write("train", images, images);
   EXPECT_TRUE(toys::names(error(), {"train-labels-idx1-ubyte"}));
   write("train", labels, labels);
   EXPECT_TRUE(toys::names(error(), {"train-images-idx3-ubyte"}));
-  write("train", torch::zeros({30, 32, 30}, torch::kUInt8), labels);
+  write("train", noise({30, 32, 30}), labels);
   EXPECT_TRUE(toys::names(error(), {"train-images-idx3-ubyte", "32x30", "28x28"}));
-  write("train", torch::zeros({0, 28, 28}, torch::kUInt8), labels_up_to(0));
+  write("train", noise({0, 28, 28}), labels_up_to(0));
   EXPECT_TRUE(toys::names(error(), {"train-images-idx3-ubyte"}));
   write_file_atomically(data_ / "train-images-idx3-ubyte", "");
   EXPECT_TRUE(toys::names(error(), {"train-images-idx3-ubyte"}));
@@ -116,9 +130,9 @@ TEST_F(Digits, SayWhatIsWrongWithAFile) {
 TEST_F(Digits, AreDrawnWhereThereIsNothingElse) {
   const DigitSets digits = load_and_listen();
   EXPECT_TRUE(digits.procedural);
-  EXPECT_EQ(digits.train.images.sizes(), (torch::IntArrayRef{60'000, 28, 28}));
-  EXPECT_EQ(digits.test.images.sizes(), (torch::IntArrayRef{10'000, 28, 28}));
-  EXPECT_EQ(digits.test.labels.scalar_type(), torch::kInt64);
+  EXPECT_EQ(digits.train.images.shape(), (std::vector<std::int64_t>{60'000, 28, 28}));
+  EXPECT_EQ(digits.test.images.shape(), (std::vector<std::int64_t>{10'000, 28, 28}));
+  EXPECT_EQ(digits.test.labels.size(), 10'000);
   EXPECT_TRUE(toys::names(digits.origin, {"procedural digits", "ANESI_OFFLINE"}));
   EXPECT_TRUE(toys::names(said_, {"procedural digits", "MNIST"}));
   EXPECT_FALSE(fs::exists(cache_));

@@ -2,39 +2,56 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <utility>
+
 #include "anesi/core/error.h"
-#include "anesi/data/image_examples.h"
-#include "anesi/tensors/problem.h"
-#include "anesi/tensors/seeded.h"
+#include "anesi/core/index.h"
 
 namespace anesi {
 namespace {
 
-std::shared_ptr<const Examples> group(const DigitImages& digits, const torch::Tensor& order, const Problem& problem,
-                                      const char* split) {
-  const auto variables = problem.worlds().variables();
-  const auto examples = order.size(0) / variables;
+DigitRows group(const DigitImages& digits, std::span<const std::int64_t> order, const Problem& problem,
+                const char* split) {
+  const auto variables = problem.worlds().variables(), examples = std::ssize(order) / variables;
   if (examples == 0) {
     throw Error(fmt::format("{} digits: {} are too few for one example of {}; use fewer digits an example or more data",
-                            split, order.size(0), variables));
+                            split, order.size(), variables));
   }
-  const auto index = order.slice(0, 0, examples * variables).view({examples, variables});
-  const auto worlds = digits.labels.index_select(0, index.view(-1)).view({examples, variables});
-  return std::make_shared<ImageExamples>(digits.images, index, apply(problem, worlds), worlds);
+  DigitRows rows{Points(PointRows(order.data(), examples, variables)), Points(examples, variables), {}};
+  for (std::int64_t row = 0; row < examples; ++row) {
+    std::ranges::transform(rows.images[row], rows.worlds[row].begin(),
+                           [&](std::int64_t image) { return digits.labels[as_size(image)]; });
+  }
+  rows.outputs = apply(problem, rows.worlds);
+  return rows;
+}
+
+// 0 to count - 1 in an order that the seed decides.
+std::vector<std::int64_t> shuffled(std::int64_t count, std::uint64_t seed) {
+  std::vector<std::int64_t> order(as_size(count));
+  std::iota(order.begin(), order.end(), 0);
+  Random random(seed);
+  for (auto left = order.size(); left > 1; --left) std::swap(order[left - 1], order[random.below(left)]);
+  return order;
 }
 
 }  // namespace
 
-Splits group_digits(const DigitSets& digits, const Problem& problem, const GroupingOptions& options) {
-  const auto count = digits.train.labels.size(0);
-  const auto order = torch::randperm(count, seeded(options.seed), torch::kInt64);
-  const auto training = options.validation ? count - count / 6 : count;
-  Splits splits;
-  splits.origin = digits.origin;
-  splits.train = group(digits.train, order.slice(0, 0, training), problem, "training");
-  if (options.validation) splits.validation = group(digits.train, order.slice(0, training), problem, "validation");
-  splits.test = group(digits.test, torch::arange(digits.test.labels.size(0), torch::kInt64), problem, "test");
-  return splits;
+GroupedDigits grouped_digits(const DigitSets& digits, const Problem& problem, const GroupingOptions& options) {
+  const auto count = std::ssize(digits.train.labels);
+  const auto order = shuffled(count, options.seed);
+  const auto training = as_size(options.validation ? count - count / 6 : count);
+  const std::span all(order);
+  GroupedDigits grouped;
+  grouped.train = group(digits.train, all.first(training), problem, "training");
+  if (options.validation) grouped.validation = group(digits.train, all.subspan(training), problem, "validation");
+  std::vector<std::int64_t> in_order(digits.test.labels.size());
+  std::iota(in_order.begin(), in_order.end(), 0);
+  grouped.test = group(digits.test, in_order, problem, "test");
+  return grouped;
 }
 
 }  // namespace anesi

@@ -252,10 +252,11 @@ std::uint8_t render(std::uint8_t* image, Random random) {
 
 }  // namespace
 
-ProceduralDigits render_digits(std::int64_t count, std::uint64_t seed) {
-  ProceduralDigits digits{torch::empty({count, kSide, kSide}, torch::kUInt8), torch::empty({count}, torch::kUInt8)};
-  auto* images = digits.images.data_ptr<std::uint8_t>();
-  auto* labels = digits.labels.data_ptr<std::uint8_t>();
+DigitImages render_digits(std::int64_t count, std::uint64_t seed) {
+  DigitImages digits{Array(NumberType::kUInt8, {count, kSide, kSide}), {}};
+  digits.labels.resize(static_cast<std::size_t>(count));
+  auto* const images = digits.images.values<std::uint8_t>().data();
+  auto* const labels = digits.labels.data();
   const std::uint64_t stream = Random(seed).next();
   parallel_for(count, 256, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {

@@ -7,19 +7,14 @@
 // nothing about MNIST.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cstdint>
+
+#include "anesi/data/digits.h"
 
 namespace anesi {
 
-struct ProceduralDigits {
-  torch::Tensor images;  // uint8 [count, 28, 28]
-  torch::Tensor labels;  // uint8 [count], each of 0 to 9 equally likely
-};
-
-// The same count and seed give the same images, however many threads work on it; a larger count begins with the images
-// of a smaller one. 70,000 images take a second or two.
-ProceduralDigits render_digits(std::int64_t count, std::uint64_t seed);
+// Each digit is equally likely. The same count and seed give the same images, however many threads work on it; a larger
+// count begins with the images of a smaller one. 70,000 images take a second or two.
+DigitImages render_digits(std::int64_t count, std::uint64_t seed);
 
 }  // namespace anesi

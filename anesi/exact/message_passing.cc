@@ -19,7 +19,7 @@ ANESI_INLINE double exponential(double x) { return vectorized::exponential_of_mi
 ANESI_INLINE double log_add(double a, double b) {
   const double difference = a - b;
   const double e = vectorized::exponential_of_minus(std::abs(difference));
-  return (difference > 0 ? a : b) + vectorized::logarithm_of_one_plus(e);
+  return (a > b ? a : b) + vectorized::logarithm_of_one_plus(e);
 }
 
 // The logarithm of the sum over some values.

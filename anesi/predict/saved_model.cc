@@ -8,14 +8,14 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/pruner.h"
-#include "anesi/models/exact_model.h"
-#include "anesi/models/found_facts.h"
+#include "anesi/exact/found_facts.h"
 #include "anesi/io/fail.h"
 #include "anesi/io/files.h"
 #include "anesi/io/input_file.h"
 #include "anesi/io/safetensors.h"
 #include "anesi/io/sha256.h"
 #include "anesi/models/architecture.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/models/module_tensors.h"
 #include "anesi/perception/ensemble.h"
 #include "anesi/tensors/arrays.h"
@@ -83,14 +83,14 @@ void freeze(torch::nn::Module& module) {
 
 }  // namespace
 
-NamedTensors read_found_facts(const SavedModel& saved) {
+NamedArrays read_found_facts(const SavedModel& saved) {
   if (saved.found_checksum.empty()) return {};
   const auto path = found_path(saved.directory);
-  auto tensors = tensors_of(read_safetensors(path).arrays);
+  auto arrays = read_safetensors(path).arrays;
   if (sha256_of_file(path) != saved.found_checksum) {
     throw Error(fmt::format("{}: not the facts that manifest.json describes (checksum differs)", path.string()));
   }
-  return tensors;
+  return arrays;
 }
 
 SavedModel read_saved_model(const fs::path& directory) {
@@ -213,7 +213,7 @@ void save_model(const fs::path& target, const Predictor& predictor, const Traini
       manifest["data"] = {{"origin", details.trained_on}, {"fingerprint", details.data_fingerprint}};
     }
     if (const auto* const found = predictor.problem().facts().find<FoundFacts>()) {
-      write_safetensors(found_path(fresh), arrays_of(found_facts_of(predictor.problem())), {{"format", "anesi found"}});
+      write_safetensors(found_path(fresh), found_facts_of(predictor.problem()), {{"format", "anesi found"}});
       manifest["found"] = {
           {"file", "found.safetensors"}, {"sha256", sha256_of_file(found_path(fresh))}, {"summary", found->summary}};
     }

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "anesi/core/array.h"
 #include "anesi/predict/manifest.h"
 #include "anesi/predict/predictor.h"
 #include "anesi/tensors/allocation_limit.h"
@@ -39,7 +40,7 @@ SavedModel read_saved_model(const std::filesystem::path& directory);
 AllocationLimit limit_by_weights(const SavedModel& saved);
 
 // The facts that were found by asking c, where there are such (exact/found_facts.h). Throws Error as above.
-NamedTensors read_found_facts(const SavedModel& saved);
+NamedArrays read_found_facts(const SavedModel& saved);
 
 // Throws Error as above; before any weight is read where the problem's spaces are not the model's, or q or perception
 // have other shapes than the weights; and where those are not the ones that the manifest describes. A pruner, an

@@ -10,7 +10,7 @@
 #include "anesi/core/error.h"
 #include "anesi/core/output_tables.h"
 #include "anesi/discover/drawing.h"
-#include "anesi/models/found_facts.h"
+#include "anesi/exact/found_facts.h"
 #include "anesi/io/safetensors.h"
 #include "anesi/io/without_folders.h"
 #include "anesi/predict/renaming.h"

@@ -58,7 +58,7 @@ std::unique_ptr<Configuration> run_configuration(const std::filesystem::path& di
 
 void Run::save_found(const Training& training) const {
   if (const auto& found = training.found()) {
-    write_safetensors(directory_ / "found.safetensors", arrays_of(found->facts),
+    write_safetensors(directory_ / "found.safetensors", found->facts,
                       {{"format", "anesi found"}, {"architecture", found->architecture}, {"reason", found->reason}});
   }
 }
@@ -69,8 +69,7 @@ std::optional<Training::Found> found_in_run(const std::filesystem::path& directo
   const auto path = directory / "found.safetensors";
   if (!std::filesystem::exists(path)) return std::nullopt;
   auto [arrays, words] = read_safetensors(path);
-  auto facts = tensors_of(arrays);
-  return Training::Found{std::move(facts), words["architecture"], words["reason"]};
+  return Training::Found{std::move(arrays), words["architecture"], words["reason"]};
 }
 
 void Run::save_checkpoint(const Training& training) const {

@@ -4,7 +4,7 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/pruner.h"
-#include "anesi/models/found_facts.h"
+#include "anesi/exact/found_facts.h"
 #include "anesi/models/module_tensors.h"
 #include "anesi/tensors/rows.h"
 #include "anesi/train/choose_q.h"

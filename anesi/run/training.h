@@ -19,7 +19,7 @@ class Training {
  public:
   // What was found out about c when a run began, so that one that goes on does not ask again.
   struct Found {
-    NamedTensors facts;  // exact/found_facts.h
+    NamedArrays facts;  // exact/found_facts.h
     std::string architecture, reason;
   };
 

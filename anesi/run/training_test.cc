@@ -5,7 +5,7 @@
 #include <set>
 
 #include "anesi/core/error.h"
-#include "anesi/data/image_examples.h"
+#include "anesi/tensors/image_examples.h"
 #include "anesi/io/files.h"
 #include "anesi/models/module_tensors.h"
 #include "anesi/run/run.h"

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "anesi/data/image_examples.h"
+#include "anesi/tensors/image_examples.h"
 #include "anesi/serve/base64.h"
 
 namespace anesi::serve {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "anesi/data/grouped_digits.h"
+#include "anesi/tensors/digit_examples.h"
 #include "anesi/data/procedural_digits.h"
 #include "anesi/run/training.h"
 #include "anesi/tensors/named_tensors.h"
@@ -14,11 +14,7 @@
 namespace anesi::toys {
 
 inline DigitSets few_digits() {
-  const auto draw = [](std::int64_t count, std::uint64_t seed) {
-    const auto digits = render_digits(count, seed);
-    return DigitImages{digits.images, digits.labels.to(torch::kInt64)};
-  };
-  return {draw(400, 1), draw(80, 2), "procedural digits", true};
+  return {render_digits(400, 1), render_digits(80, 2), "procedural digits", true};
 }
 
 struct SmallTraining {

@@ -14,7 +14,7 @@
 #include "anesi/logic/cnf.h"
 #include "anesi/logic/compiled_formula.h"
 #include "anesi/models/exact_model.h"
-#include "anesi/models/found_facts.h"
+#include "anesi/exact/found_facts.h"
 #include "anesi/losses/amortized.h"
 #include "anesi/priors/fixed_dirichlet.h"
 #include "anesi/tensors/beliefs.h"

@@ -11,7 +11,7 @@
 #include "anesi/core/reading_order.h"
 #include "anesi/core/variable_pairs.h"
 #include "anesi/models/exact_model.h"
-#include "anesi/models/found_facts.h"
+#include "anesi/exact/found_facts.h"
 #include "anesi/logic/random_formula.h"
 #include "anesi/models/architecture.h"
 #include "anesi/tensors/beliefs.h"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "anesi/exact/automaton.h"
-#include "anesi/models/found_facts.h"
+#include "anesi/exact/found_facts.h"
 #include "anesi/losses/exact.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"

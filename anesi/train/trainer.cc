@@ -7,8 +7,9 @@
 #include <set>
 
 #include "anesi/core/error.h"
-#include "anesi/models/found_facts.h"
+#include "anesi/exact/found_facts.h"
 #include "anesi/models/module_tensors.h"
+#include "anesi/tensors/arrays.h"
 #include "anesi/train/watch.h"
 
 namespace anesi {
@@ -114,7 +115,7 @@ NamedTensors Trainer::state() const {
   state["restarts"] = torch::tensor(learner_.restarts);
   if (learner_.grown > 0) {
     state["grown"] = torch::tensor({learner_.grown, learner_.watched.worlds});
-    add_with_prefix(state, "found.", found_facts_of(*learner_.problem));
+    add_with_prefix(state, "found.", tensors_of(found_facts_of(*learner_.problem)));
   }
   state["sums"] = torch::tensor(
       {loss_.total, q_loss_.total, static_cast<double>(loss_.count), static_cast<double>(q_loss_.count), seconds_},
@@ -148,7 +149,8 @@ void Trainer::load_state(const NamedTensors& state) {
   const auto sums = state.at("sums");
   if (sums.numel() != 5) throw Error("checkpoint: written by another version of this program");
   if (const auto grown = state.find("grown"); grown != state.end()) {
-    take_memory(learner_, with_found_facts(learner_.problem, with_prefix(state, "found."), "a memory that grew"));
+    take_memory(learner_,
+                with_found_facts(learner_.problem, arrays_of(with_prefix(state, "found.")), "a memory that grew"));
     learner_.grown = grown->second[0].item<std::int64_t>();
     learner_.watched.worlds = grown->second[1].item<std::int64_t>();
   }

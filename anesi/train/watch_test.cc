@@ -7,8 +7,8 @@
 #include <string>
 
 #include "anesi/exact/automaton.h"
+#include "anesi/exact/found_facts.h"
 #include "anesi/models/automaton_inference.h"
-#include "anesi/models/found_facts.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"

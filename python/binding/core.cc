@@ -14,14 +14,15 @@
 #include "anesi/core/pruner.h"
 #include "anesi/discover/find_tables.h"
 #include "anesi/exact/automaton.h"
+#include "anesi/exact/found_facts.h"
 #include "anesi/logic/cnf.h"
 #include "anesi/losses/amortized.h"
 #include "anesi/losses/exact.h"
 #include "anesi/losses/observed_log_prob.h"
 #include "anesi/models/architecture.h"
 #include "anesi/models/automaton_inference.h"
-#include "anesi/models/found_facts.h"
 #include "anesi/models/module_tensors.h"
+#include "anesi/tensors/arrays.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"
@@ -113,7 +114,7 @@ void Core::choose(const std::string& architecture, const std::optional<Choice>& 
   std::optional<InferenceModel> made;
   if (chosen) {
     choice_ = *chosen;
-    if (!choice_.facts.empty()) problem = with_found_facts(problem, choice_.facts, choice_.reason);
+    if (!choice_.facts.empty()) problem = with_found_facts(problem, arrays_of(choice_.facts), choice_.reason);
   } else if (architecture != kAutoArchitecture) {
     choice_ = {.architecture = architecture, .reason = architecture + ", as told"};
   } else {
@@ -122,7 +123,8 @@ void Core::choose(const std::string& architecture, const std::optional<Choice>& 
         [this](const Problem& of, const std::string& name) { return make(of, name); }, knowledge_.say);
     problem = found.problem;
     made = found.model;
-    choice_ = {.architecture = found.architecture, .reason = found.reason, .facts = found_facts_of(*problem)};
+    choice_ = {
+        .architecture = found.architecture, .reason = found.reason, .facts = tensors_of(found_facts_of(*problem))};
     if (found.discovery) {
       choice_.calls = found.discovery->calls;
       choice_.seconds = found.discovery->seconds;
@@ -357,7 +359,7 @@ void Core::grow(const torch::Tensor& wrong) {
   const c10::InferenceMode ordinary(false);
   grow_memory(knowledge_, wrong);
   choice_.reason = problem().facts().find<FoundFacts>()->summary;
-  choice_.facts = found_facts_of(problem());
+  choice_.facts = tensors_of(found_facts_of(problem()));
   choice_.certificate = {};  // it was about another memory
 }
 

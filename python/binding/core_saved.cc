@@ -11,11 +11,12 @@
 #include "anesi/core/printable.h"
 #include "anesi/discover/find_tables.h"
 #include "anesi/exact/automaton.h"
-#include "anesi/models/found_facts.h"
-#include "anesi/models/saved_formula.h"
+#include "anesi/exact/found_facts.h"
+#include "anesi/exact/saved_formula.h"
 #include "anesi/formula/constraint.h"
 #include "anesi/formula/formula.h"
 #include "anesi/models/module_tensors.h"
+#include "anesi/tensors/arrays.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"
 #include "anesi/train/watch.h"
@@ -149,7 +150,7 @@ NamedTensors Core::state() const {
   state["watching"] = torch::tensor(knowledge_.watched.worlds, torch::kInt64);
   if (options_->q.every > 1) state["steps"] = torch::tensor(steps_, torch::kInt64);
   if (unwatched_.defined()) state["unwatched"] = unwatched_;
-  add_with_prefix(state, "found.", found_facts_of(problem()));
+  add_with_prefix(state, "found.", tensors_of(found_facts_of(problem())));
   state["reason"] = text_tensor(choice_.reason);
   state["architecture"] = text_tensor(choice_.architecture);
   return copied(state);
@@ -178,10 +179,11 @@ void Core::load_state(const NamedTensors& state) {
   const auto generator = generator_of(state, knowledge_.generator);
   const auto grown = count_of(state, "grown"), watching = count_of(state, "watching");
   const auto steps = options_->q.every > 1 ? count_of(state, "steps") : 0;
-  const auto facts = copied(with_prefix(state, "found.")), own = found_facts_of(problem());
+  const auto facts = copied(with_prefix(state, "found.")), own = tensors_of(found_facts_of(problem()));
   require_whole(facts, own);
   const bool takes_facts = choice_.architecture == kExactArchitecture && !facts.empty();
-  const auto problem = takes_facts ? with_found_facts(knowledge_.problem, facts, reason) : knowledge_.problem;
+  const auto problem =
+      takes_facts ? with_found_facts(knowledge_.problem, arrays_of(facts), reason) : knowledge_.problem;
   const auto is_here = [&](const auto& entry) {
     const auto here = own.find(entry.first);
     return here != own.end() && here->second.scalar_type() == entry.second.scalar_type() &&
@@ -283,7 +285,7 @@ std::unique_ptr<Core> load_core(const std::filesystem::path& directory, std::sha
                                      0, std::move(say),
                                      Choice{.architecture = saved.architecture,
                                             .reason = saved.found.empty() ? saved.architecture : saved.found,
-                                            .facts = std::move(found)});
+                                            .facts = tensors_of(found)});
   const auto weights = load_q(directory, saved.architecture);
   const auto is_wide = [](const auto& entry) { return entry.second.scalar_type() == torch::kFloat64; };
   if (std::ranges::any_of(weights, is_wide)) core->to(torch::kFloat64);

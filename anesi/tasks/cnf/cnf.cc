@@ -9,7 +9,7 @@
 #include <charconv>
 
 #include "anesi/core/error.h"
-#include "anesi/data/structured_examples.h"
+#include "anesi/tensors/structured_examples.h"
 #include "anesi/models/exact_model.h"
 #include "anesi/formula/constraint.h"
 #include "anesi/formula/formula.h"

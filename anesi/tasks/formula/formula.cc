@@ -7,11 +7,13 @@
 #include <cmath>
 
 #include "anesi/core/error.h"
-#include "anesi/data/image_examples.h"
 #include "anesi/perception/lenet.h"
 #include "anesi/tasks/formula/operators.h"
 #include "anesi/tasks/task.h"
+#include "anesi/tensors/arrays.h"
+#include "anesi/tensors/image_examples.h"
 #include "anesi/tensors/problem.h"
+#include "anesi/tensors/rows.h"
 #include "anesi/tensors/seeded.h"
 
 namespace anesi {
@@ -124,14 +126,15 @@ std::shared_ptr<const Examples> write_formulas(const DigitImages& digits, const 
   auto index = torch::empty({examples, symbols}, torch::kInt64), worlds = torch::empty_like(index);
   const auto used = order.slice(0, 0, examples * numbers).view({examples, numbers});
   index.index_copy_(1, even, used);
-  worlds.index_copy_(1, even, digits.labels.index_select(0, used.reshape(-1)).view({examples, numbers}));
+  worlds.index_copy_(1, even,
+                     tensor_of(Values(digits.labels)).index_select(0, used.reshape(-1)).view({examples, numbers}));
   if (numbers > 1) {
     const auto drawn = torch::arange(operators.labels.size(0), torch::kInt64).view({examples, numbers - 1});
-    index.index_copy_(1, odd, drawn + digits.images.size(0));
+    index.index_copy_(1, odd, drawn + std::ssize(digits.labels));
     worlds.index_copy_(1, odd, operators.labels.view({examples, numbers - 1}));
   }
-  return std::make_shared<ImageExamples>(torch::cat({digits.images, operators.images}), index, apply(problem, worlds),
-                                         worlds);
+  return std::make_shared<ImageExamples>(torch::cat({tensor_of(digits.images), operators.images}), index,
+                                         apply(problem, worlds), worlds);
 }
 
 Task make_formula(const FormulaOptions& options, const TaskContext& context) {
@@ -147,7 +150,7 @@ Task make_formula(const FormulaOptions& options, const TaskContext& context) {
   task.presentation = std::make_shared<FormulaOnPaper>(range.lowest);
   task.load = [problem, context] {
     const auto digits = context.digits();
-    const auto count = digits.train.labels.size(0), training = context.validation ? count - count / 6 : count;
+    const auto count = std::ssize(digits.train.labels), training = context.validation ? count - count / 6 : count;
     const auto order = torch::randperm(count, seeded(context.seed), torch::kInt64);
     Splits splits;
     splits.origin = digits.origin;
@@ -155,7 +158,7 @@ Task make_formula(const FormulaOptions& options, const TaskContext& context) {
     if (context.validation) {
       splits.validation = write_formulas(digits.train, order.slice(0, training), *problem, 3 * context.seed + 1);
     }
-    const auto test = torch::arange(digits.test.labels.size(0), torch::kInt64);
+    const auto test = torch::arange(std::ssize(digits.test.labels), torch::kInt64);
     splits.test = write_formulas(digits.test, test, *problem, /*seed=*/1000003);
     return splits;
   };

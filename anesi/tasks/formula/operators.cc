@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "anesi/data/augment_digits.h"
+#include "anesi/perception/augment_digits.h"
 
 namespace anesi {
 namespace {

@@ -7,11 +7,13 @@
 
 #include <numeric>
 
-#include "anesi/data/structured_examples.h"
+#include "anesi/data/path_data.h"
 #include "anesi/formula/constraint.h"
 #include "anesi/perception/tabular_mlp.h"
-#include "anesi/tasks/grid_path/path_data.h"
 #include "anesi/tasks/task.h"
+#include "anesi/tensors/arrays.h"
+#include "anesi/tensors/rows.h"
+#include "anesi/tensors/structured_examples.h"
 
 namespace anesi {
 namespace {
@@ -39,12 +41,12 @@ UndirectedGraph in_frontier_order(const UndirectedGraph& graph) {
   return ordered;
 }
 
-// Examples of a grid, for the same grid in that order.
-PathData reordered(const PathData& data, const UndirectedGraph& graph) {
+// Worlds of a grid, for the same grid in that order.
+torch::Tensor reordered(const Points& worlds, const UndirectedGraph& graph) {
   const auto order = frontier_order(graph);
   const auto edges = torch::tensor(std::vector<std::int64_t>(order.begin(), order.end()));
   const auto places = torch::cat({torch::arange(graph.vertices, torch::kInt64), edges + graph.vertices});
-  return {data.inputs, data.worlds.index_select(1, places)};
+  return tensor_of(worlds.rows()).index_select(1, places);
 }
 
 class PathPresentation final : public Presentation {
@@ -111,8 +113,8 @@ Task make_grid_path(const GridPathOptions& options, const TaskContext& context) 
                     if (!published && context.say)
                       context.say("no published paths there: making some of the same kind");
                     const auto data = published ? read_paths(file, grid) : make_paths(grid, kGenerated, context.seed);
-                    const auto [inputs, worlds] = reordered(data, grid);
-                    return split_structured(inputs, worlds, grid.vertices, options.structured, context.seed,
+                    return split_structured(tensor_of(data.inputs), reordered(data.worlds, grid), grid.vertices,
+                                            options.structured, context.seed,
                                             published ? file.filename().string() : "generated");
                   },
               .presentation = std::make_shared<PathPresentation>(graph)};

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "anesi/core/error.h"
-#include "anesi/data/augment_digits.h"
-#include "anesi/data/grouped_digits.h"
-#include "anesi/data/image_examples.h"
+#include "anesi/perception/augment_digits.h"
+#include "anesi/tensors/digit_examples.h"
+#include "anesi/tensors/image_examples.h"
 #include "anesi/io/files.h"
 #include "anesi/io/idx.h"
 #include "anesi/perception/lenet.h"

@@ -4,7 +4,7 @@
 // alone, easy with the knowledge that is written in the lambda below.
 #include <numeric>
 
-#include "anesi/data/grouped_digits.h"
+#include "anesi/tensors/digit_examples.h"
 #include "anesi/perception/lenet.h"
 #include "anesi/tasks/task.h"
 

@@ -11,7 +11,7 @@
 #include <random>
 
 #include "anesi/core/error.h"
-#include "anesi/data/structured_examples.h"
+#include "anesi/tensors/structured_examples.h"
 #include "anesi/logic/circuit_builder.h"
 #include "anesi/formula/constraint.h"
 #include "anesi/io/input_file.h"

@@ -4,8 +4,8 @@
 // digits. The knowledge is one line; nothing else is told: how it is to be computed is found by asking (discover/).
 #include <numeric>
 
-#include "anesi/data/augment_digits.h"
-#include "anesi/data/grouped_digits.h"
+#include "anesi/perception/augment_digits.h"
+#include "anesi/tensors/digit_examples.h"
 #include "anesi/perception/lenet.h"
 #include "anesi/tasks/task.h"
 

@@ -5,12 +5,12 @@
 #include <cmath>
 
 #include "anesi/core/asked_output.h"
+#include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/core/variable_pairs.h"
 #include "anesi/logic/cnf.h"
 #include "anesi/predict/renaming.h"
 #include "anesi/search/sat_pruner.h"
-#include "anesi/core/build.h"
 
 namespace anesi {
 namespace {
@@ -43,14 +43,6 @@ Cnf formula(const Space& worlds, const Space& outputs, const std::vector<Variabl
 }
 
 }  // namespace
-
-std::int64_t block_side(std::int64_t size) {
-  const auto side = std::lround(std::sqrt(static_cast<double>(size)));
-  if (size < 4 || side * side != size) {
-    throw UsageError(fmt::format("sudoku: a side of {}; it must be a square: 4, 9, 16, …", size));
-  }
-  return side;
-}
 
 Sudoku::Sudoku(std::int64_t size)
     : size_(size),

@@ -5,12 +5,10 @@
 #pragma once
 
 #include "anesi/core/problem.h"
+#include "anesi/data/puzzles.h"
 #include "anesi/search/pair_propagation.h"
 
 namespace anesi {
-
-// The side of a block of a puzzle whose side is `size`. Throws UsageError unless that is a square: 4, 9, 16, …
-std::int64_t block_side(std::int64_t size);
 
 // What is known of it: the two cells of each output, what follows from deciding cells one after another, that digits
 // are names, a formula and, at 4x4, a pruner by SAT. (Beyond, that a choice cannot be completed may take a solver for

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "anesi/check/problem_check.h"
+#include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/models/exact_model.h"
 #include "anesi/losses/amortized.h"
@@ -11,7 +12,6 @@
 #include "anesi/priors/fixed_dirichlet.h"
 #include "anesi/tensors/consistent_worlds.h"
 #include "anesi/tensors/beliefs.h"
-#include "anesi/core/build.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/seeded.h"
 #include "anesi/testing/message_of.h"

@@ -8,15 +8,16 @@
 #include <array>
 
 #include "anesi/core/error.h"
-#include "anesi/data/augment_digits.h"
-#include "anesi/data/image_examples.h"
+#include "anesi/data/published_puzzles.h"
+#include "anesi/data/puzzles.h"
+#include "anesi/perception/augment_digits.h"
 #include "anesi/perception/lenet.h"
 #include "anesi/tasks/task.h"
-#include "anesi/tasks/visual_sudoku/published_puzzles.h"
 #include "anesi/tasks/visual_sudoku/puzzle_cnn.h"
 #include "anesi/tasks/visual_sudoku/puzzle_svg.h"
-#include "anesi/tasks/visual_sudoku/puzzles.h"
 #include "anesi/tasks/visual_sudoku/sudoku.h"
+#include "anesi/tensors/arrays.h"
+#include "anesi/tensors/image_examples.h"
 #include "anesi/tensors/rows.h"
 
 namespace anesi {
@@ -101,17 +102,24 @@ PuzzleParts load_puzzles(const PuzzleOptions& options, const TaskContext& contex
   return generate_puzzles(context.digits(), options);
 }
 
+// int64 [puzzles], 1 where a puzzle is valid.
+torch::Tensor valid_of(const Puzzles& puzzles) {
+  return tensor_of(Values(std::vector<std::int64_t>(puzzles.valid.begin(), puzzles.valid.end())));
+}
+
 // Labels as observations: all pairs differ, or not all do.
 std::shared_ptr<const Examples> observed(const Puzzles& puzzles, const Sudoku& sudoku) {
   const auto outputs = sudoku.valid().unsqueeze(0).expand({puzzles.size(), -1});
-  return std::make_shared<ImageExamples>(puzzles.pool, puzzles.index, Observations(outputs, puzzles.valid),
-                                         puzzles.cells.masked_fill(puzzles.cells < 0, kUnset));
+  const auto cells = tensor_of(puzzles.cells.rows());
+  return std::make_shared<ImageExamples>(tensor_of(puzzles.pool), tensor_of(puzzles.index.rows()),
+                                         Observations(outputs, valid_of(puzzles).to(torch::kBool)),
+                                         cells.masked_fill(cells < 0, kUnset));
 }
 
 // Labels as the value of the only variable there is.
 std::shared_ptr<const Examples> classified(const Puzzles& puzzles) {
-  const auto valid = puzzles.valid.to(torch::kInt64).unsqueeze(1);
-  return std::make_shared<ImageExamples>(puzzles.pool, puzzles.index, valid, valid);
+  const auto valid = valid_of(puzzles).unsqueeze(1);
+  return std::make_shared<ImageExamples>(tensor_of(puzzles.pool), tensor_of(puzzles.index.rows()), valid, valid);
 }
 
 std::string rows_of(Values world, std::int64_t size) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "anesi/exact/automaton.h"
-#include "anesi/tasks/warcraft/terrain.h"
+#include "anesi/data/terrain.h"
 #include "anesi/tensors/rows.h"
 
 namespace anesi {

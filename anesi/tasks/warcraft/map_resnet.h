@@ -3,7 +3,7 @@
 
 #include "anesi/core/grid_walk.h"
 #include "anesi/core/problem.h"
-#include "anesi/data/image_examples.h"
+#include "anesi/tensors/image_examples.h"
 #include "anesi/models/resnet18.h"
 #include "anesi/perception/perception.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "anesi/io/png.h"
-#include "anesi/tasks/warcraft/terrain.h"
+#include "anesi/data/terrain.h"
 #include "anesi/tensors/arrays.h"
 
 namespace anesi {

@@ -6,11 +6,11 @@
 #include <algorithm>
 
 #include "anesi/core/error.h"
-#include "anesi/data/image_examples.h"
+#include "anesi/data/terrain.h"
 #include "anesi/io/fail.h"
 #include "anesi/io/npy.h"
-#include "anesi/tasks/warcraft/terrain.h"
 #include "anesi/tensors/arrays.h"
+#include "anesi/tensors/image_examples.h"
 #include "anesi/tensors/problem.h"
 
 namespace anesi {
@@ -147,13 +147,14 @@ constexpr std::array<const char*, 3> kSplits{"train", "val", "test"};
 Splits draw_maps(const PathPlanning& problem, const MapSizes& sizes, std::uint64_t seed) {
   const auto side = problem.walk().side;
   const auto draw = [&](std::int64_t count, std::uint64_t part) {
-    const auto terrain = grow_terrain(count, side, 3 * seed + part);
+    const auto terrain = tensor_of(grow_terrain(count, side, 3 * seed + part));
     const auto worlds = terrain.flatten(1).to(torch::kInt64);
     // Pictures are large: never all of them beside all tiles.
     const auto tiles = torch::empty({count * side * side, 3, kTilePixels, kTilePixels}, torch::kUInt8);
     for (std::int64_t begin = 0; begin < count; begin += kPaintedAtOnce) {
       const auto end = std::min(begin + kPaintedAtOnce, count);
-      const auto pictures = paint_terrain(terrain.slice(0, begin, end), 3 * seed + part, begin);
+      const auto some = array_of(terrain.slice(0, begin, end));
+      const auto pictures = tensor_of(paint_terrain(some, 3 * seed + part, begin));
       tiles.slice(0, begin * side * side, end * side * side).copy_(tiles_of(pictures));
     }
     return make_split(tiles, worlds, apply(problem, worlds));

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "anesi/core/error.h"
-#include "anesi/data/image_examples.h"
+#include "anesi/tensors/image_examples.h"
 #include "anesi/io/files.h"
 #include "anesi/io/npy.h"
 #include "anesi/tensors/arrays.h"

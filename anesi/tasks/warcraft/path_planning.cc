@@ -9,7 +9,7 @@
 #include "anesi/core/trace.h"
 #include "anesi/search/walk_pruner.h"
 #include "anesi/tasks/warcraft/shortest_path.h"
-#include "anesi/tasks/warcraft/terrain.h"
+#include "anesi/data/terrain.h"
 
 namespace anesi {
 namespace {

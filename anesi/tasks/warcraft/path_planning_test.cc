@@ -7,7 +7,7 @@
 #include "anesi/core/score.h"
 #include "anesi/core/trace.h"
 #include "anesi/tasks/warcraft/shortest_path.h"
-#include "anesi/tasks/warcraft/terrain.h"
+#include "anesi/data/terrain.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"
 #include "anesi/tensors/seeded.h"

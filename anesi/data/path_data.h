@@ -5,17 +5,17 @@
 // An input is a row of bits: is each edge there, is each vertex an end. The label is the first path that is listed.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <filesystem>
 
-#include "anesi/tasks/grid_path/simple_paths.h"
+#include "anesi/core/array.h"
+#include "anesi/core/rows.h"
+#include "anesi/data/simple_paths.h"
 
 namespace anesi {
 
 struct PathData {
-  torch::Tensor inputs;  // float [examples, edges + vertices]
-  torch::Tensor worlds;  // int64 [examples, vertices + edges]: which vertices are ends, which edges are on the path
+  Array inputs;   // float32 [examples, edges + vertices]
+  Points worlds;  // of vertices and edges: which vertices are ends, which edges are on the path
 };
 
 // Throws Error with the line where it is not such a file, or a path is none.

@@ -1,20 +1,20 @@
-#include "anesi/tasks/visual_sudoku/published_puzzles.h"
+#include "anesi/data/published_puzzles.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "anesi/core/error.h"
+#include "anesi/data/puzzle_text.h"
 #include "anesi/io/fail.h"
 #include "anesi/io/files.h"
 #include "anesi/io/input_file.h"
-#include "anesi/tasks/visual_sudoku/puzzle_text.h"
-#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {
@@ -26,15 +26,12 @@ fs::path file_of(const fs::path& directory, std::string_view part, std::string_v
 }
 
 // Files of different splits, or of another order, have the right form but contradict each other.
-void expect_agreement(const PuzzleLines& file, const torch::Tensor& cells, const torch::Tensor& valid,
-                      std::int64_t size) {
-  const auto* digits = cells.const_data_ptr<std::int64_t>();
-  const auto* label = valid.const_data_ptr<bool>();
-  const auto count = static_cast<std::size_t>(size * size);
-  for (std::int64_t puzzle = 0; puzzle < file.size(); ++puzzle, digits += count) {
-    if (is_valid_sudoku({digits, count}, size) != label[puzzle]) {
+void expect_agreement(const PuzzleLines& file, const Points& cells, const std::vector<bool>& valid, std::int64_t size) {
+  for (std::int64_t puzzle = 0; puzzle < file.size(); ++puzzle) {
+    const bool label = valid[static_cast<std::size_t>(puzzle)];
+    if (is_valid_sudoku(cells[puzzle], size) != label) {
       file.fail(file[puzzle], fmt::format("the cells {} a Sudoku, but the puzzle is labelled {}",
-                                          label[puzzle] ? "are not" : "are", label[puzzle] ? "correct" : "incorrect"));
+                                          label ? "are not" : "are", label ? "correct" : "incorrect"));
     }
   }
 }
@@ -45,23 +42,22 @@ Puzzles read_part(const fs::path& directory, std::string_view part, std::int64_t
   const PuzzleLines labels = read_lines(file_of(directory, part, "puzzle_labels"));
   const std::int64_t cells = size * size;
   Puzzles puzzles;
-  puzzles.valid = torch::empty({labels.size()}, torch::kBool);
-  const std::vector<bool> valid = parse_puzzle_labels(labels);
-  std::copy(valid.begin(), valid.end(), puzzles.valid.mutable_data_ptr<bool>());
+  puzzles.valid = parse_puzzle_labels(labels);
   if (const fs::path path = file_of(directory, part, "cell_labels"); fs::exists(path)) {
     const PuzzleLines digits = read_lines(path);
     digits.expect_size(labels.size(), labels.path());
-    puzzles.cells = tensor_of(parse_cell_labels(digits, size)).view({labels.size(), cells});
+    puzzles.cells = Points(PointRows(parse_cell_labels(digits, size).data(), labels.size(), cells));
     expect_agreement(digits, puzzles.cells, puzzles.valid, size);
   } else {
-    puzzles.cells = torch::full({labels.size(), cells}, -1, torch::kInt64);
+    puzzles.cells = Points(labels.size(), cells, -1);
   }
   const PuzzleLines lines = read_lines(file_of(directory, part, "puzzle_pixels"));
   lines.expect_size(labels.size(), labels.path());
   const std::vector<std::uint8_t> pixels = parse_puzzle_pixels(lines, cells);
-  puzzles.pool = torch::empty({labels.size() * cells, kSideOfPuzzleImage, kSideOfPuzzleImage}, torch::kUInt8);
-  std::copy(pixels.begin(), pixels.end(), puzzles.pool.mutable_data_ptr<std::uint8_t>());
-  puzzles.index = torch::arange(labels.size() * cells, torch::kInt64).view({labels.size(), cells});
+  puzzles.pool = Array::of<std::uint8_t>({labels.size() * cells, kSideOfPuzzleImage, kSideOfPuzzleImage}, pixels);
+  puzzles.index = Points(labels.size(), cells);
+  std::ranges::iota_view images(std::int64_t{0}, labels.size() * cells);
+  std::ranges::copy(images, puzzles.index.rows().values().begin());
   return puzzles;
 }
 
@@ -117,41 +113,38 @@ std::array<std::string, 256> texts_of_pixels() {
 
 std::string pixels_text(const Puzzles& puzzles) {
   const std::array<std::string, 256> texts = texts_of_pixels();
-  const torch::Tensor pool = puzzles.pool.flatten(1).contiguous();
-  const torch::Tensor index = puzzles.index.contiguous();
-  const auto* image = index.const_data_ptr<std::int64_t>();
-  const std::int64_t cells = index.size(1);
+  const auto pixels = puzzles.pool.values<std::uint8_t>();
+  constexpr auto kPixels = static_cast<std::size_t>(kSideOfPuzzleImage * kSideOfPuzzleImage);
   std::string text;
-  for (std::int64_t at = 0; at < index.numel(); ++at) {
-    const auto* pixels = pool.const_data_ptr<std::uint8_t>() + image[at] * pool.size(1);
-    for (std::int64_t pixel = 0; pixel < pool.size(1); ++pixel) (text += texts[pixels[pixel]]) += '\t';
-    if (at % cells == cells - 1) text.back() = '\n';
+  for (std::int64_t puzzle = 0; puzzle < puzzles.size(); ++puzzle) {
+    for (const auto image : puzzles.index[puzzle]) {
+      for (const auto pixel : pixels.subspan(static_cast<std::size_t>(image) * kPixels, kPixels)) {
+        (text += texts[pixel]) += '\t';
+      }
+    }
+    text.back() = '\n';
   }
   return text;
 }
 
 std::string cells_text(const Puzzles& puzzles) {
-  const torch::Tensor cells = puzzles.cells.contiguous();
-  const auto* digit = cells.const_data_ptr<std::int64_t>();
   std::string text;
-  for (std::int64_t at = 0; at < cells.numel(); ++at) {
-    text += fmt::format("mnist_{}{}", digit[at], at % cells.size(1) == cells.size(1) - 1 ? '\n' : '\t');
+  for (std::int64_t puzzle = 0; puzzle < puzzles.size(); ++puzzle) {
+    for (const auto digit : puzzles.cells[puzzle]) text += fmt::format("mnist_{}\t", digit);
+    text.back() = '\n';
   }
   return text;
 }
 
 std::string labels_text(const Puzzles& puzzles) {
-  const torch::Tensor valid = puzzles.valid.contiguous();
   std::string text;
-  for (std::int64_t puzzle = 0; puzzle < puzzles.size(); ++puzzle) {
-    (text += valid.const_data_ptr<bool>()[puzzle] ? kCorrectPuzzle : kCorruptedPuzzle) += '\n';
-  }
+  for (const bool valid : puzzles.valid) (text += valid ? kCorrectPuzzle : kCorruptedPuzzle) += '\n';
   return text;
 }
 
 void write_part(const Puzzles& puzzles, const fs::path& directory, std::string_view part) {
   const fs::path cells = file_of(directory, part, "cell_labels");
-  if ((puzzles.cells >= 0).all().item<bool>()) {
+  if (std::ranges::all_of(puzzles.cells.values(), [](std::int64_t digit) { return digit >= 0; })) {
     write_file_atomically(cells, cells_text(puzzles));
   } else {
     fs::remove(cells);  // one of other puzzles must not stay

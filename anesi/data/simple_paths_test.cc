@@ -1,13 +1,15 @@
-#include "anesi/tasks/grid_path/simple_paths.h"
+#include "anesi/data/simple_paths.h"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include <set>
 
 #include "anesi/core/error.h"
-#include "anesi/logic/circuit_files.h"
+#include "anesi/data/path_data.h"
 #include "anesi/io/files.h"
-#include "anesi/tasks/grid_path/path_data.h"
+#include "anesi/logic/circuit_files.h"
 #include "anesi/testing/message_of.h"
 
 namespace anesi {
@@ -68,9 +70,12 @@ TEST(PathData, IsReadAsItWasPublished) {
   const auto graph = grid_graph(4, 4);
   write_file_atomically(file, "21-12-6-19-23-11-13-3,13-1,17-16-15\n");
   const auto data = read_paths(file, graph);
-  EXPECT_EQ(data.inputs.slice(1, 0, 24).sum().item<double>(), 16);
-  EXPECT_EQ(data.inputs.slice(1, 24).nonzero().select(1, 1).sum().item<int>(), 14);
-  EXPECT_EQ(data.worlds.sum().item<int>(), 2 + 3);
+  const auto inputs = data.inputs.values<float>();
+  ASSERT_EQ(data.inputs.shape(), (std::vector<std::int64_t>{1, 24 + 16}));
+  EXPECT_EQ(std::ranges::count(inputs.first(24), 1.0F), 16);
+  EXPECT_EQ(std::ranges::count(inputs.subspan(24), 1.0F), 2);
+  EXPECT_EQ(inputs[24 + 13] + inputs[24 + 1], 2);
+  EXPECT_EQ(std::ranges::count(data.worlds.values(), 1), 2 + 3);
   for (const auto& [text, line] :
        {std::pair("1,2\n", "paths.csv:1"), std::pair("\n1-99,3-9,2\n", "paths.csv:2"),
         std::pair("1,0-3,0-1-2\n1,0-3,0\n", "paths.csv:2"), std::pair("1,5,2\n", "paths.csv:1")}) {
@@ -84,12 +89,10 @@ TEST(PathData, IsMadeOfTheSameKind) {
   const auto data = make_paths(graph, 50, 1);
   const auto circuit = simple_path_circuit(graph);
   for (std::int64_t row = 0; row < 50; ++row) {
-    std::vector<bool> bits;
-    for (std::int64_t place = 0; place < data.worlds.size(1); ++place)
-      bits.push_back(data.worlds[row][place].item<int>() == 1);
-    EXPECT_TRUE(accepts(circuit, bits));
+    const auto world = data.worlds[row];
+    EXPECT_TRUE(accepts(circuit, std::vector<bool>(world.begin(), world.end())));
   }
-  EXPECT_TRUE(torch::equal(make_paths(graph, 50, 1).worlds, data.worlds));
+  EXPECT_EQ(make_paths(graph, 50, 1).worlds, data.worlds);
 }
 
 }  // namespace

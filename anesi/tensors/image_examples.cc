@@ -1,4 +1,4 @@
-#include "anesi/data/image_examples.h"
+#include "anesi/tensors/image_examples.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "anesi/data/augment_digits.h"
+#include "anesi/perception/augment_digits.h"
 
 #include <gtest/gtest.h>
 
@@ -8,13 +8,14 @@
 
 #include "anesi/core/error.h"
 #include "anesi/data/procedural_digits.h"
+#include "anesi/tensors/arrays.h"
 #include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {
 
 torch::Tensor some_digits(std::int64_t count) {
-  return render_digits(count, 3).images.to(torch::kFloat32).div_(127.5).sub_(1);
+  return tensor_of(render_digits(count, 3).images).to(torch::kFloat32).div_(127.5).sub_(1);
 }
 
 // Every image in the same way: x to x and so on, as in Warps.

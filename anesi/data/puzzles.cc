@@ -1,4 +1,4 @@
-#include "anesi/tasks/visual_sudoku/puzzles.h"
+#include "anesi/data/puzzles.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,6 @@
 
 #include "anesi/core/error.h"
 #include "anesi/io/thousands.h"
-#include "anesi/tasks/visual_sudoku/sudoku.h"
 
 namespace anesi {
 namespace {
@@ -195,13 +194,11 @@ class PuzzleMaker {
 };
 
 // The numbers of the images of each digit below the size, shuffled.
-std::vector<Cells> images_of_digits(const torch::Tensor& labels, const PuzzleOptions& options, PuzzleDraws& draws) {
+std::vector<Cells> images_of_digits(const Cells& labels, const PuzzleOptions& options, PuzzleDraws& draws) {
   std::vector<Cells> images(static_cast<std::size_t>(options.size));
-  const torch::Tensor known = labels.to(torch::kInt64).contiguous();
-  const std::int64_t* label = known.const_data_ptr<std::int64_t>();
-  for (std::int64_t image = 0; image < known.size(0); ++image) {
-    if (label[image] >= 0 && label[image] < options.size) {
-      images[static_cast<std::size_t>(label[image])].push_back(image);
+  for (std::size_t image = 0; image < labels.size(); ++image) {
+    if (labels[image] >= 0 && labels[image] < options.size) {
+      images[static_cast<std::size_t>(labels[image])].push_back(static_cast<std::int64_t>(image));
     }
   }
   const std::int64_t needed = kParts * options.puzzles * options.size;
@@ -217,27 +214,34 @@ std::vector<Cells> images_of_digits(const torch::Tensor& labels, const PuzzleOpt
   return images;
 }
 
-Puzzles generate_part(const torch::Tensor& pool, const PuzzleOptions& options, PuzzleDraws& draws) {
+Puzzles generate_part(Array pool, const PuzzleOptions& options, PuzzleDraws& draws) {
   const std::int64_t count = 2 * options.puzzles;
   const std::int64_t cells = options.size * options.size;
-  Puzzles part{pool, torch::empty({count, cells}, torch::kInt64), torch::empty({count, cells}, torch::kInt64),
-               torch::arange(count).remainder(2) == 0};
-  auto* images = part.index.mutable_data_ptr<std::int64_t>();
-  auto* digits = part.cells.mutable_data_ptr<std::int64_t>();
-  const auto append = [&](const PuzzleMaker::Puzzle& puzzle) {
-    images = std::ranges::copy(puzzle.images, images).out;
-    digits = std::ranges::copy(puzzle.digits, digits).out;
+  Puzzles part{std::move(pool), Points(count, cells), Points(count, cells), {}};
+  const auto append = [&](const PuzzleMaker::Puzzle& puzzle, bool valid) {
+    const auto row = std::ssize(part.valid);
+    std::ranges::copy(puzzle.images, part.index[row].begin());
+    std::ranges::copy(puzzle.digits, part.cells[row].begin());
+    part.valid.push_back(valid);
   };
   PuzzleMaker maker(options, draws);
   for (std::int64_t puzzle = 0; puzzle < options.puzzles; ++puzzle) {
     const PuzzleMaker::Puzzle correct = maker.correct();
-    append(correct);
-    append(maker.corrupted(correct));
+    append(correct, true);
+    append(maker.corrupted(correct), false);
   }
   return part;
 }
 
 }  // namespace
+
+std::int64_t block_side(std::int64_t size) {
+  const auto side = std::lround(std::sqrt(static_cast<double>(size)));
+  if (size < 4 || side * side != size) {
+    throw UsageError(fmt::format("sudoku: a side of {}; it must be a square: 4, 9, 16, …", size));
+  }
+  return side;
+}
 
 void check_puzzle_options(const PuzzleOptions& options) {
   const std::int64_t size = options.size;
@@ -268,8 +272,9 @@ PuzzleParts generate_puzzles(const DigitSets& digits, const PuzzleOptions& optio
                                  options.size, kDigitClasses));
   }
   PuzzleDraws draws(options);
-  const torch::Tensor images = torch::cat({digits.train.images, digits.test.images});
-  const torch::Tensor labels = torch::cat({digits.train.labels, digits.test.labels});
+  const auto images = joined(digits.train.images, digits.test.images);
+  auto labels = digits.train.labels;
+  labels.insert(labels.end(), digits.test.labels.begin(), digits.test.labels.end());
   const std::vector<Cells> of_digit = images_of_digits(labels, options, draws);
 
   const std::int64_t images_per_digit = options.puzzles * options.size;
@@ -279,7 +284,7 @@ PuzzleParts generate_puzzles(const DigitSets& digits, const PuzzleOptions& optio
       const auto first = candidates.begin() + number * images_per_digit;
       chosen.insert(chosen.end(), first, first + images_per_digit);
     }
-    return generate_part(images.index_select(0, torch::tensor(chosen, torch::kInt64)), options, draws);
+    return generate_part(rows_of(images, chosen), options, draws);
   };
   PuzzleParts parts;
   parts.train = part(0);

@@ -1,4 +1,4 @@
-#include "anesi/tasks/grid_path/simple_paths.h"
+#include "anesi/data/simple_paths.h"
 
 #include <algorithm>
 #include <map>

@@ -1,12 +1,11 @@
-#include "anesi/models/found_facts.h"
+#include "anesi/exact/found_facts.h"
 
 #include <gtest/gtest.h>
 
 #include "anesi/core/error.h"
 #include "anesi/core/output_tables.h"
 #include "anesi/exact/automaton.h"
-#include "anesi/models/automaton_inference.h"
-#include "anesi/tensors/rows.h"
+#include "anesi/testing/damaged_arrays.h"
 #include "anesi/testing/toy_problems.h"
 
 namespace anesi {
@@ -26,8 +25,8 @@ TEST(FoundFacts, AMemoryComesBackAsItWas) {
   const auto& one = *problem->facts().find<Automaton>();
   const auto* const other = again->facts().find<Automaton>();
   ASSERT_NE(other, nullptr);
-  const auto worlds = points_of(problem->worlds());
-  EXPECT_TRUE(torch::equal(outputs_of(one, worlds), outputs_of(*other, worlds)));
+  const auto worlds = all_points(problem->worlds());
+  EXPECT_EQ(one.run(worlds), other->run(worlds));
   EXPECT_EQ(one.widths(), other->widths());
   EXPECT_EQ(again->facts().find<FoundFacts>()->summary, "a carry");
   EXPECT_TRUE(found_facts_of(*with_facts(problem, {})).empty()) << "nothing was found";
@@ -60,17 +59,17 @@ TEST(FoundFacts, WhereNothingWasFoundNothingIsAdded) {
 TEST(FoundFacts, DamageIsAnError) {
   const auto problem = with_facts(found_addition(), {});
   const auto whole = found_facts_of(*found_addition());
-  for (const auto& [name, tensor] : whole) {
+  for (const auto& [name, array] : whole) {
     auto without = whole;
     without.erase(name);
     if (name != "automaton.start") {
       EXPECT_THROW(with_found_facts(problem, without, ""), Error) << name;
     }
     auto longer = whole;
-    longer[name] = torch::cat({tensor, tensor});
+    longer[name] = toys::twice(array);
     EXPECT_THROW(with_found_facts(problem, longer, ""), Error) << name;
     auto outside = whole;
-    outside[name] = tensor + 1000;
+    outside[name] = toys::raised(array, 1000);
     EXPECT_THROW(with_found_facts(problem, outside, ""), Error) << name;
   }
   const auto other =

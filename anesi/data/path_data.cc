@@ -1,4 +1,4 @@
-#include "anesi/tasks/grid_path/path_data.h"
+#include "anesi/data/path_data.h"
 
 #include <fmt/format.h>
 
@@ -63,7 +63,8 @@ class PathRows {
 
   PathData data() const {
     const auto width = vertices_ + edges_;
-    return {torch::tensor(inputs_).view({-1, width}), torch::tensor(worlds_).view({-1, width})};
+    const auto size = std::ssize(worlds_) / width;
+    return {Array::of<float>({size, width}, inputs_), Points(PointRows(worlds_.data(), size, width))};
   }
 
  private:
@@ -141,7 +142,7 @@ PathData read_paths(const std::filesystem::path& file, const UndirectedGraph& gr
     rows.add(removed, ends[0], ends[1], path);
   }
   auto data = rows.data();
-  if (data.inputs.size(0) == 0) throw Error(file.string() + ": no example in it");
+  if (data.worlds.size() == 0) throw Error(file.string() + ": no example in it");
   return data;
 }
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "anesi/core/array.h"
 #include "anesi/core/problem.h"
-#include "anesi/tensors/named_tensors.h"
 
 namespace anesi {
 
@@ -16,12 +16,12 @@ struct FoundFacts {
   std::string summary;   // in a line, for people
 };
 
-// Those facts as tensors, to be saved; empty where none was found.
-NamedTensors found_facts_of(const Problem& problem);
+// Those facts as arrays, to be saved; empty where none was found.
+NamedArrays found_facts_of(const Problem& problem);
 
 // The problem with facts that were saved; as it is where there are none. Throws Error where they are damaged or of
 // other spaces than the problem's.
-std::shared_ptr<const Problem> with_found_facts(std::shared_ptr<const Problem> problem, const NamedTensors& saved,
+std::shared_ptr<const Problem> with_found_facts(std::shared_ptr<const Problem> problem, const NamedArrays& saved,
                                                 const std::string& summary);
 
 }  // namespace anesi

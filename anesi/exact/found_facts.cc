@@ -1,48 +1,56 @@
-#include "anesi/models/found_facts.h"
+#include "anesi/exact/found_facts.h"
 
 #include <fmt/format.h>
+
+#include <span>
 
 #include "anesi/core/error.h"
 #include "anesi/core/output_tables.h"
 #include "anesi/core/reading_order.h"
 #include "anesi/core/variable_pairs.h"
 #include "anesi/exact/automaton.h"
-#include "anesi/models/saved_formula.h"
-#include "anesi/tensors/rows.h"
+#include "anesi/exact/saved_formula.h"
 
 namespace anesi {
 namespace {
 
-const torch::Tensor& named(const NamedTensors& tensors, const std::string& name, torch::ScalarType type) {
-  const auto place = tensors.find(name);
-  if (place == tensors.end()) throw Error("found facts: " + name + " is missing; the file is damaged");
-  if (place->second.scalar_type() != type || place->second.dim() != 1) {
+template <typename T>
+std::span<const T> numbers_of(const NamedArrays& arrays, const std::string& name) {
+  const auto place = arrays.find(name);
+  if (place == arrays.end()) throw Error("found facts: " + name + " is missing; the file is damaged");
+  if (place->second.type() != number_type<T>() || place->second.dimensions() != 1) {
     throw Error("found facts: " + name + " is of another type or shape; the file is damaged");
   }
-  return place->second;
+  return place->second.values<T>();
 }
 
-std::vector<std::int64_t> numbers(const NamedTensors& tensors, const std::string& name) {
-  return values_of(named(tensors, name, torch::kInt64));
+std::vector<std::int64_t> numbers(const NamedArrays& arrays, const std::string& name) {
+  const auto found = numbers_of<std::int64_t>(arrays, name);
+  return {found.begin(), found.end()};
 }
 
-std::vector<std::int32_t> small_numbers(const NamedTensors& tensors, const std::string& name) {
-  const auto values = named(tensors, name, torch::kInt32).contiguous();
-  return {values.const_data_ptr<std::int32_t>(), values.const_data_ptr<std::int32_t>() + values.numel()};
+std::vector<std::int32_t> small_numbers(const NamedArrays& arrays, const std::string& name) {
+  const auto found = numbers_of<std::int32_t>(arrays, name);
+  return {found.begin(), found.end()};
+}
+
+template <typename T>
+Array array_of(const std::vector<T>& numbers) {
+  return Array::of<T>({std::ssize(numbers)}, numbers);
 }
 
 // Steps as rows of numbers: kind, what is emitted or kNone, how many are read, which.
-void save_reading(const ReadingOrder& reading, NamedTensors& tensors) {
+void save_reading(const ReadingOrder& reading, NamedArrays& arrays) {
   std::vector<std::int64_t> steps;
   for (const auto& step : reading.steps()) {
     steps.insert(steps.end(), {step.kind, step.emits.value_or(kNone), static_cast<std::int64_t>(step.reads.size())});
     steps.insert(steps.end(), step.reads.begin(), step.reads.end());
   }
-  tensors["reading.steps"] = tensor_of(steps);
+  arrays["reading.steps"] = array_of(steps);
 }
 
-ReadingOrder load_reading(const NamedTensors& tensors, const Problem& problem) {
-  const auto numbers_of_steps = numbers(tensors, "reading.steps");
+ReadingOrder load_reading(const NamedArrays& arrays, const Problem& problem) {
+  const auto numbers_of_steps = numbers(arrays, "reading.steps");
   std::vector<ReadingStep> steps;
   for (std::size_t place = 0; place < numbers_of_steps.size();) {
     if (place + 3 > numbers_of_steps.size()) throw Error("found facts: a step is cut short; the file is damaged");
@@ -62,35 +70,35 @@ ReadingOrder load_reading(const NamedTensors& tensors, const Problem& problem) {
   return {problem.worlds(), problem.outputs(), std::move(steps)};
 }
 
-void save_automaton(const Automaton& automaton, NamedTensors& tensors) {
-  save_reading(automaton.reading(), tensors);
-  tensors["automaton.start"] = torch::tensor({automaton.start()});
+void save_automaton(const Automaton& automaton, NamedArrays& arrays) {
+  save_reading(automaton.reading(), arrays);
+  arrays["automaton.start"] = array_of(std::vector{automaton.start()});
   for (std::int64_t kind = 0; kind < automaton.reading().kinds(); ++kind) {
     const auto& table = automaton.table(kind);
     const auto prefix = fmt::format("automaton.{}.", kind);
-    tensors[prefix + "states"] = torch::tensor({table.states, table.next_states});
-    tensors[prefix + "emits"] = torch::tensor(table.emits, torch::kInt32);
-    tensors[prefix + "next"] = torch::tensor(table.next, torch::kInt32);
+    arrays[prefix + "states"] = array_of(std::vector{table.states, table.next_states});
+    arrays[prefix + "emits"] = array_of(table.emits);
+    arrays[prefix + "next"] = array_of(table.next);
   }
 }
 
-Automaton load_automaton(const NamedTensors& tensors, const Problem& problem) {
-  auto reading = load_reading(tensors, problem);
+Automaton load_automaton(const NamedArrays& arrays, const Problem& problem) {
+  auto reading = load_reading(arrays, problem);
   std::vector<Automaton::Table> tables;
   for (std::int64_t kind = 0; kind < reading.kinds(); ++kind) {
     const auto prefix = fmt::format("automaton.{}.", kind);
-    const auto states = numbers(tensors, prefix + "states");
+    const auto states = numbers(arrays, prefix + "states");
     if (states.size() != 2) throw Error("found facts: " + prefix + "states is damaged");
     tables.push_back(
-        {states[0], states[1], small_numbers(tensors, prefix + "emits"), small_numbers(tensors, prefix + "next")});
+        {states[0], states[1], small_numbers(arrays, prefix + "emits"), small_numbers(arrays, prefix + "next")});
   }
-  const auto start = numbers(tensors, "automaton.start");
+  const auto start = numbers(arrays, "automaton.start");
   if (start.size() != 1) throw Error("found facts: automaton.start is damaged");
   return {std::move(reading), std::move(tables), start[0]};
 }
 
 // One row of numbers for the variables of all tables, each after how many they are; one for all values.
-void save_tables(const OutputTables& tables, NamedTensors& tensors) {
+void save_tables(const OutputTables& tables, NamedArrays& arrays) {
   std::vector<std::int64_t> variables;
   std::vector<std::int32_t> values;
   for (const auto& table : tables.tables) {
@@ -98,13 +106,13 @@ void save_tables(const OutputTables& tables, NamedTensors& tensors) {
     variables.insert(variables.end(), table.variables.begin(), table.variables.end());
     values.insert(values.end(), table.values.begin(), table.values.end());
   }
-  tensors["tables.variables"] = tensor_of(variables);
-  tensors["tables.values"] = torch::tensor(values, torch::kInt32);
+  arrays["tables.variables"] = array_of(variables);
+  arrays["tables.values"] = array_of(values);
 }
 
-OutputTables load_tables(const NamedTensors& tensors, const Problem& problem) {
-  const auto variables = numbers(tensors, "tables.variables");
-  const auto values = small_numbers(tensors, "tables.values");
+OutputTables load_tables(const NamedArrays& arrays, const Problem& problem) {
+  const auto variables = numbers(arrays, "tables.variables");
+  const auto values = small_numbers(arrays, "tables.values");
   OutputTables result;
   std::size_t variable = 0, value = 0;
   for (std::int64_t output = 0; output < problem.outputs().variables(); ++output) {
@@ -133,21 +141,21 @@ OutputTables load_tables(const NamedTensors& tensors, const Problem& problem) {
 
 }  // namespace
 
-NamedTensors found_facts_of(const Problem& problem) {
-  NamedTensors tensors;
+NamedArrays found_facts_of(const Problem& problem) {
+  NamedArrays arrays;
   const auto* const found = problem.facts().find<FoundFacts>();
-  if (found == nullptr) return tensors;
+  if (found == nullptr) return arrays;
   if (found->automaton) {
-    save_automaton(*problem.facts().find<Automaton>(), tensors);
+    save_automaton(*problem.facts().find<Automaton>(), arrays);
   } else if (found->reading) {
-    save_reading(*problem.facts().find<ReadingOrder>(), tensors);
+    save_reading(*problem.facts().find<ReadingOrder>(), arrays);
   }
-  if (found->tables) save_tables(*problem.facts().find<OutputTables>(), tensors);
-  if (found->formula) save_formula(problem, tensors);
-  return tensors;
+  if (found->tables) save_tables(*problem.facts().find<OutputTables>(), arrays);
+  if (found->formula) save_formula(problem, arrays);
+  return arrays;
 }
 
-std::shared_ptr<const Problem> with_found_facts(std::shared_ptr<const Problem> problem, const NamedTensors& saved,
+std::shared_ptr<const Problem> with_found_facts(std::shared_ptr<const Problem> problem, const NamedArrays& saved,
                                                 const std::string& summary) {
   if (saved.empty()) return problem;
   auto facts = problem->facts();

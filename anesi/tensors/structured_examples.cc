@@ -1,4 +1,4 @@
-#include "anesi/data/structured_examples.h"
+#include "anesi/tensors/structured_examples.h"
 
 #include "anesi/core/error.h"
 #include "anesi/core/space.h"

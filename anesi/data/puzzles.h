@@ -7,24 +7,25 @@
 // cells exchanged; after each change comes another with probability 1/2, and no cell is touched twice.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "anesi/core/array.h"
+#include "anesi/core/rows.h"
 #include "anesi/data/digits.h"
 
 namespace anesi {
 
 // Cell i of puzzle p, row by row, shows pool[index[p][i]].
 struct Puzzles {
-  torch::Tensor pool;   // uint8 [images, 28, 28]
-  torch::Tensor index;  // int64 [puzzles, cells]
-  torch::Tensor cells;  // int64 [puzzles, cells], the digits shown, from 0; -1 where nobody says
-  torch::Tensor valid;  // bool [puzzles]
+  Array pool;               // uint8 [images, 28, 28]
+  Points index;             // [puzzles, cells]
+  Points cells;             // [puzzles, cells], the digits shown, from 0; -1 where nobody says
+  std::vector<bool> valid;  // [puzzles]
 
-  std::int64_t size() const { return index.defined() ? index.size(0) : 0; }
+  std::int64_t size() const { return index.size(); }
 };
 
 // The parts share no image of the digits they were made from.
@@ -47,6 +48,9 @@ PuzzleParts generate_puzzles(const DigitSets& digits, const PuzzleOptions& optio
 
 // Whether no row, column or block holds a digit twice. The cells, size * size of them, are below the size.
 bool is_valid_sudoku(std::span<const std::int64_t> cells, std::int64_t size);
+
+// The side of a block of a puzzle whose side is `size`. Throws UsageError unless that is a square: 4, 9, 16, …
+std::int64_t block_side(std::int64_t size);
 
 // Throws UsageError unless the options describe puzzles: a side that is a square number from 4 to 64, and so on.
 void check_puzzle_options(const PuzzleOptions& options);

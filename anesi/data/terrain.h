@@ -5,10 +5,10 @@
 // on both sides and are blended, so that a cell shows something of its neighbours, as the game's tiles do.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <array>
 #include <cstdint>
+
+#include "anesi/core/array.h"
 
 namespace anesi {
 
@@ -20,9 +20,9 @@ inline constexpr std::array<char, kTerrains> kTerrainLetters{'.', ',', 'T', 'W',
 
 // Terrains of so many maps, uint8 [count, side, side]. The same seed gives the same maps, however many threads work on
 // it; a larger count begins with the maps of a smaller one.
-torch::Tensor grow_terrain(std::int64_t count, std::int64_t side, std::uint64_t seed);
+Array grow_terrain(std::int64_t count, std::int64_t side, std::uint64_t seed);
 
 // Pictures of them, uint8 [count, 8 side, 8 side, 3]; `first` is the number of the first where they are some of many.
-torch::Tensor paint_terrain(const torch::Tensor& terrain, std::uint64_t seed, std::int64_t first = 0);
+Array paint_terrain(const Array& terrain, std::uint64_t seed, std::int64_t first = 0);
 
 }  // namespace anesi

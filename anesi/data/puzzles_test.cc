@@ -1,16 +1,17 @@
-#include "anesi/tasks/visual_sudoku/puzzles.h"
+#include "anesi/data/puzzles.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "anesi/core/error.h"
+#include "anesi/data/published_puzzles.h"
 #include "anesi/io/files.h"
 #include "anesi/io/input_file.h"
-#include "anesi/tasks/visual_sudoku/published_puzzles.h"
 #include "anesi/testing/message_of.h"
 
 namespace anesi {
@@ -20,54 +21,55 @@ namespace fs = std::filesystem;
 
 // So many images, of which image i has the label i mod 10 and its number in its first three pixels.
 DigitImages numbered_images(std::int64_t begin, std::int64_t end) {
-  const torch::Tensor number = torch::arange(begin, end);
-  torch::Tensor images = torch::zeros({end - begin, 28, 28}, torch::kUInt8);
-  for (int place = 0; place < 3; ++place) {
-    images.select(1, 0).select(1, place).copy_(number.div(1 << (8 * place), "floor").remainder(256));
+  DigitImages digits{Array(NumberType::kUInt8, {end - begin, 28, 28}), {}};
+  auto* pixels = digits.images.values<std::uint8_t>().data();
+  for (auto number = begin; number < end; ++number, pixels += 784) {
+    std::fill_n(pixels, 784, std::uint8_t{0});
+    for (int place = 0; place < 3; ++place) pixels[place] = static_cast<std::uint8_t>(number >> (8 * place) & 255);
+    digits.labels.push_back(number % 10);
   }
-  return {images, number.remainder(10)};
+  return digits;
 }
 
 DigitSets numbered_digits(std::int64_t count) {
   return {numbered_images(0, count / 2), numbered_images(count / 2, count), "numbers", false};
 }
 
-// The number of the image that each cell shows, [puzzles, cells].
-torch::Tensor numbers_shown(const Puzzles& puzzles) {
-  const torch::Tensor pixels = puzzles.pool.select(1, 0).slice(1, 0, 3).to(torch::kInt64);
-  const torch::Tensor numbers = (pixels * torch::tensor({1, 1 << 8, 1 << 16})).sum(1);
-  return numbers.index_select(0, puzzles.index.flatten()).view(puzzles.index.sizes());
+// The number of the image that each cell shows.
+Points numbers_shown(const Puzzles& puzzles) {
+  const auto pixels = puzzles.pool.values<std::uint8_t>();
+  auto numbers = puzzles.index;
+  for (auto& cell : numbers.rows().values()) {
+    const auto image = pixels.subspan(static_cast<std::size_t>(cell) * 784, 3);
+    cell = image[0] + (image[1] << 8) + (image[2] << 16);
+  }
+  return numbers;
 }
 
-std::vector<std::int64_t> to_vector(const torch::Tensor& row) {
-  const torch::Tensor flat = row.contiguous();
-  return {flat.const_data_ptr<std::int64_t>(), flat.const_data_ptr<std::int64_t>() + flat.numel()};
-}
-
-std::set<std::int64_t> to_set(const torch::Tensor& tensor) {
-  const std::vector<std::int64_t> all = to_vector(tensor);
-  return {all.begin(), all.end()};
-}
+std::vector<std::int64_t> to_vector(Values row) { return {row.begin(), row.end()}; }
+std::set<std::int64_t> to_set(Values row) { return {row.begin(), row.end()}; }
 
 // Row, column and block by their definition.
-bool follows_the_rules(const torch::Tensor& cells, std::int64_t size, std::int64_t block) {
-  const torch::Tensor grid = cells.view({size, size});
+bool follows_the_rules(Values cells, std::int64_t size, std::int64_t block) {
   for (std::int64_t unit = 0; unit < size; ++unit) {
-    const std::int64_t row = unit / block * block;
-    const std::int64_t column = unit % block * block;
-    for (const torch::Tensor& part : {grid.select(0, unit), grid.select(1, unit),
-                                      grid.slice(0, row, row + block).slice(1, column, column + block)}) {
-      if (static_cast<std::int64_t>(to_set(part).size()) != size) return false;
+    std::set<std::int64_t> row, column, of_block;
+    for (std::int64_t place = 0; place < size; ++place) {
+      const auto at = [&](std::int64_t i, std::int64_t j) { return cells[static_cast<std::size_t>(i * size + j)]; };
+      row.insert(at(unit, place));
+      column.insert(at(place, unit));
+      of_block.insert(at(unit / block * block + place / block, unit % block * block + place % block));
+    }
+    for (const auto* const part : {&row, &column, &of_block}) {
+      if (std::ssize(*part) != size) return false;
     }
   }
   return true;
 }
 
 void expect_equal(const Puzzles& actual, const Puzzles& expected) {
-  EXPECT_TRUE(torch::equal(actual.valid, expected.valid));
-  EXPECT_TRUE(torch::equal(actual.cells, expected.cells));
-  EXPECT_TRUE(torch::equal(actual.pool.index_select(0, actual.index.flatten()),
-                           expected.pool.index_select(0, expected.index.flatten())));
+  EXPECT_EQ(actual.valid, expected.valid);
+  EXPECT_EQ(actual.cells, expected.cells);
+  EXPECT_EQ(rows_of(actual.pool, actual.index.values()), rows_of(expected.pool, expected.index.values()));
 }
 
 class PuzzlesOfSide : public ::testing::TestWithParam<std::int64_t> {
@@ -80,29 +82,33 @@ class PuzzlesOfSide : public ::testing::TestWithParam<std::int64_t> {
 TEST_P(PuzzlesOfSide, TakeTurnsInBeingValid) {
   for (const Puzzles& part : {parts_.train, parts_.test, parts_.validation}) {
     ASSERT_EQ(part.size(), 200);
-    ASSERT_EQ(part.cells.sizes(), (torch::IntArrayRef{200, side_ * side_}));
+    ASSERT_EQ(part.cells.size(), 200);
+    ASSERT_EQ(part.cells.width(), side_ * side_);
     for (std::int64_t puzzle = 0; puzzle < part.size(); ++puzzle) {
-      EXPECT_EQ(part.valid[puzzle].item<bool>(), puzzle % 2 == 0);
+      EXPECT_EQ(part.valid[static_cast<std::size_t>(puzzle)], puzzle % 2 == 0);
       EXPECT_EQ(follows_the_rules(part.cells[puzzle], side_, block_), puzzle % 2 == 0);
-      EXPECT_EQ(is_valid_sudoku(to_vector(part.cells[puzzle]), side_), puzzle % 2 == 0);
+      EXPECT_EQ(is_valid_sudoku(part.cells[puzzle], side_), puzzle % 2 == 0);
     }
   }
 }
 
 TEST_P(PuzzlesOfSide, ShowTheDigitsTheySay) {
   for (const Puzzles& part : {parts_.train, parts_.test, parts_.validation}) {
-    EXPECT_TRUE(torch::equal(numbers_shown(part).remainder(10), part.cells));
-    EXPECT_EQ(part.pool.size(0), 100 * side_ * side_);
+    auto shown = numbers_shown(part);
+    for (auto& cell : shown.rows().values()) cell %= 10;
+    EXPECT_EQ(shown, part.cells);
+    EXPECT_EQ(part.pool.shape()[0], 100 * side_ * side_);
   }
 }
 
 TEST_P(PuzzlesOfSide, ShareNoImageBetweenPartsNorBetweenValidPuzzles) {
   std::set<std::int64_t> seen;
   for (const Puzzles& part : {parts_.train, parts_.test, parts_.validation}) {
-    const torch::Tensor numbers = numbers_shown(part);
-    const std::set<std::int64_t> valid = to_set(numbers.index({part.valid}));
+    const auto numbers = numbers_shown(part);
+    std::set<std::int64_t> valid;
+    for (std::int64_t puzzle = 0; puzzle < part.size(); puzzle += 2) valid.merge(to_set(numbers[puzzle]));
     EXPECT_EQ(static_cast<std::int64_t>(valid.size()), 100 * side_ * side_);
-    for (const std::int64_t number : to_set(numbers)) EXPECT_TRUE(valid.contains(number));
+    for (const std::int64_t number : to_set(numbers.values())) EXPECT_TRUE(valid.contains(number));
     for (const std::int64_t number : valid) EXPECT_TRUE(seen.insert(number).second);
   }
 }
@@ -113,13 +119,19 @@ TEST_P(PuzzlesOfSide, AreCorruptedByReplacementsOrExchanges) {
   std::vector<std::int64_t> changes(21);
   for (const Puzzles& part : {parts_.train, parts_.test, parts_.validation}) {
     for (std::int64_t puzzle = 0; puzzle < part.size(); puzzle += 2) {
-      const torch::Tensor differs = part.index[puzzle] != part.index[puzzle + 1];
-      const auto cells = differs.sum().item<std::int64_t>();
+      const auto differs = [&](const Points& points) {
+        std::vector<bool> places;
+        for (std::size_t cell = 0; cell < points[puzzle].size(); ++cell) {
+          places.push_back(points[puzzle][cell] != points[puzzle + 1][cell]);
+        }
+        return places;
+      };
+      const auto changed = differs(part.index);
+      const auto cells = std::ranges::count(changed, true);
       ASSERT_GE(cells, 1);
       ASSERT_LE(cells, 20);
       const bool same_images = to_set(part.index[puzzle]) == to_set(part.index[puzzle + 1]);
-      const torch::Tensor other_digit = part.cells[puzzle] != part.cells[puzzle + 1];
-      EXPECT_TRUE(same_images ? cells % 2 == 0 : other_digit.equal(differs));
+      EXPECT_TRUE(same_images ? cells % 2 == 0 : differs(part.cells) == changed);
       exchanged += same_images ? 1 : 0;
       ++changes[static_cast<std::size_t>(same_images ? cells / 2 : cells)];
     }
@@ -139,7 +151,7 @@ TEST(Puzzles, AreDecidedBySizeAndSplit) {
   expect_equal(parts.test, same.test);
   expect_equal(parts.validation, same.validation);
   const PuzzleParts other = generate_puzzles(digits, {.split = 4, .puzzles = 10});
-  EXPECT_FALSE(torch::equal(parts.train.cells, other.train.cells));
+  EXPECT_NE(parts.train.cells, other.train.cells);
   EXPECT_EQ(parts.origin, "numbers, in 4x4 puzzles by the rules of ViSudo-PC, split 3");
 }
 
@@ -202,22 +214,23 @@ TEST_F(PuzzleFiles, LookLikeThePublishedOnes) {
   EXPECT_EQ(read_file(split_ / "test_puzzle_labels.txt", kLargestPuzzles), "1\t0\n0\t1\n1\t0\n0\t1\n1\t0\n0\t1\n");
   const std::string cells = read_file(split_ / "valid_cell_labels.txt", kLargestPuzzles);
   EXPECT_EQ(std::ranges::count(cells, '\n'), 6);
-  EXPECT_EQ(cells.substr(0, 8), "mnist_" + std::to_string(parts_.validation.cells[0][0].item<std::int64_t>()) + "\t");
+  EXPECT_EQ(cells.substr(0, 8), "mnist_" + std::to_string(parts_.validation.cells[0][0]) + "\t");
   // Every byte, as Python writes it.
-  torch::Tensor pool = torch::arange(256).to(torch::kUInt8).repeat(49).view({16, 28, 28});
-  write_published_puzzles({{pool, torch::arange(16).view({1, 16}), torch::full({1, 16}, -1), torch::tensor({false})},
-                           parts_.test,
-                           parts_.validation,
-                           ""},
-                          split_);
+  Array pool(NumberType::kUInt8, {16, 28, 28});
+  for (std::size_t pixel = 0; pixel < 16 * 784; ++pixel) {
+    pool.values<std::uint8_t>()[pixel] = static_cast<std::uint8_t>(pixel % 256);
+  }
+  Points index(1, 16);
+  std::iota(index[0].begin(), index[0].end(), 0);
+  write_published_puzzles({{pool, index, Points(1, 16, -1), {false}}, parts_.test, parts_.validation, ""}, split_);
   const std::string pixels = read_file(split_ / "train_puzzle_pixels.txt", kLargestPuzzles);
   EXPECT_TRUE(pixels.starts_with("0.0\t0.0039\t0.0078\t0.0118\t")) << pixels.substr(0, 40);
   EXPECT_NE(pixels.find("\t0.498\t0.502\t"), std::string::npos);
   EXPECT_TRUE(pixels.ends_with("\t0.9961\t1.0\n"));
   EXPECT_FALSE(fs::exists(split_ / "train_cell_labels.txt"));
   const Puzzles read = read_published_puzzles(split_, {}).train;
-  EXPECT_TRUE(torch::equal(read.pool, pool));
-  EXPECT_TRUE((read.cells == -1).all().item<bool>());
+  EXPECT_EQ(read.pool, pool);
+  EXPECT_EQ(read.cells, Points(1, 16, -1));
 }
 
 TEST_F(PuzzleFiles, AreFoundInTheArchive) {

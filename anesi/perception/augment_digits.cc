@@ -1,4 +1,4 @@
-#include "anesi/data/augment_digits.h"
+#include "anesi/perception/augment_digits.h"
 
 #include <fmt/format.h>
 

@@ -12,7 +12,7 @@
 
 #include <filesystem>
 
-#include "anesi/tasks/visual_sudoku/puzzles.h"
+#include "anesi/data/puzzles.h"
 
 namespace anesi {
 

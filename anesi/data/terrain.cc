@@ -1,4 +1,4 @@
-#include "anesi/tasks/warcraft/terrain.h"
+#include "anesi/data/terrain.h"
 
 #include <algorithm>
 #include <cmath>
@@ -170,20 +170,20 @@ Random stream_of_map(std::uint64_t seed, std::int64_t map) {
 
 }  // namespace
 
-torch::Tensor grow_terrain(std::int64_t count, std::int64_t side, std::uint64_t seed) {
-  auto terrain = torch::empty({count, side, side}, torch::kUInt8);
-  auto* const out = terrain.data_ptr<std::uint8_t>();
+Array grow_terrain(std::int64_t count, std::int64_t side, std::uint64_t seed) {
+  Array terrain(NumberType::kUInt8, {count, side, side});
+  auto* const out = terrain.values<std::uint8_t>().data();
   parallel_for(count, 64, [&](std::int64_t begin, std::int64_t end) {
     for (auto map = begin; map < end; ++map) grow_map(out + map * side * side, side, stream_of_map(seed, map));
   });
   return terrain;
 }
 
-torch::Tensor paint_terrain(const torch::Tensor& terrain, std::uint64_t seed, std::int64_t first) {
-  const auto count = terrain.size(0), side = terrain.size(1), pixels = side * kTilePixels;
-  auto pictures = torch::empty({count, pixels, pixels, 3}, torch::kUInt8);
-  const auto* const in = terrain.const_data_ptr<std::uint8_t>();
-  auto* const out = pictures.data_ptr<std::uint8_t>();
+Array paint_terrain(const Array& terrain, std::uint64_t seed, std::int64_t first) {
+  const auto count = terrain.shape()[0], side = terrain.shape()[1], pixels = side * kTilePixels;
+  Array pictures(NumberType::kUInt8, {count, pixels, pixels, 3});
+  const auto* const in = terrain.values<std::uint8_t>().data();
+  auto* const out = pictures.values<std::uint8_t>().data();
   parallel_for(count, 8, [&](std::int64_t begin, std::int64_t end) {
     for (auto map = begin; map < end; ++map) {
       // Not the numbers that the terrain was grown from.

@@ -1,4 +1,4 @@
-#include "anesi/tasks/visual_sudoku/puzzle_text.h"
+#include "anesi/data/puzzle_text.h"
 
 #include <fmt/format.h>
 

@@ -1,12 +1,13 @@
-#include "anesi/models/saved_formula.h"
+#include "anesi/exact/saved_formula.h"
 
 #include <gtest/gtest.h>
 
-#include "anesi/core/error.h"
-#include "anesi/logic/compiled_formula.h"
-#include "anesi/models/found_facts.h"
-#include "anesi/logic/random_formula.h"
 #include "anesi/core/build.h"
+#include "anesi/core/error.h"
+#include "anesi/exact/found_facts.h"
+#include "anesi/logic/compiled_formula.h"
+#include "anesi/logic/random_formula.h"
+#include "anesi/testing/damaged_arrays.h"
 #include "anesi/testing/random_seed.h"
 
 namespace anesi {
@@ -43,16 +44,16 @@ TEST(SavedFormula, ComesBackAsItWas) {
 TEST(SavedFormula, DamageIsAnError) {
   const auto problem = knowing(Cnf(Encoding{.worlds = {{-1, 1}, {-2, 2}, {3, 4, 5}}}, 5, {{1, 2}, {-1, 3}, {-2, 5}}));
   const auto whole = found_facts_of(*problem);
-  for (const auto& [name, tensor] : whole) {
+  for (const auto& [name, array] : whole) {
     auto other_type = whole;
-    other_type[name] = tensor.to(torch::kFloat32);
+    other_type[name] = Array(NumberType::kFloat32, array.shape());
     EXPECT_THROW(with_found_facts(problem, other_type, ""), Error) << name;
     if (name == "formula.outputs") continue;  // there are none
     auto outside = whole;
-    outside[name] = name == "formula.variables" ? tensor - 1 : tensor + 1000;
+    outside[name] = toys::raised(array, name == "formula.variables" ? -1 : 1000);
     EXPECT_THROW(with_found_facts(problem, outside, ""), Error) << name;
     auto longer = whole;
-    longer[name] = torch::cat({tensor, tensor});
+    longer[name] = toys::twice(array);
     if (name != "formula.clauses") {
       EXPECT_THROW(with_found_facts(problem, longer, ""), Error) << name;
     }
