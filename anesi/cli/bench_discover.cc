@@ -285,7 +285,9 @@ BlackBox sudoku_is_valid() {
   }
   auto found = box_of_one("4x4 sudoku is valid, perceived", Space::uniform(kSide * kSide, kSide), 2,
                           [valid](Values world) { return valid(world, kSide * kSide) ? 1 : 0; });
-  found.source = WorldSource{worlds_of_beliefs({logs.data(), std::ssize(grids), kSide * kSide, kSide}, found.problem->worlds()), "beliefs in valid grids"};
+  found.source =
+      WorldSource{worlds_of_beliefs({logs.data(), std::ssize(grids), kSide * kSide, kSide}, found.problem->worlds()),
+                  "beliefs in valid grids"};
   return found;
 }
 

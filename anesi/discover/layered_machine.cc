@@ -15,7 +15,7 @@ namespace anesi {
 namespace {
 
 constexpr std::int64_t kMostAnswers = 1 << 27;    // of one layer, kept at a time
-constexpr std::int64_t kNumbersAtOnce = 1 << 21;  // of worlds that are asked about
+constexpr std::int64_t kNumbersAtOnce = 1 << 19;  // of worlds that are asked about
 constexpr double kFewCompletions = 32;            // all of them are asked about
 constexpr std::size_t kMostEmissionsOrdered = 16;
 constexpr std::ptrdiff_t kProbesOfALayer = 4;  // that another machine takes over
@@ -143,6 +143,8 @@ bool LayeredMachine::add_layer(std::int64_t variable, std::int64_t most_states) 
   const auto variables = oracle_->worlds().variables(), outputs = oracle_->outputs().variables();
   auto rest = unread();
   std::erase(rest, variable);
+  std::vector<std::int64_t> read;
+  for (const auto& layer : layers_) read.push_back(layer.variable);
   const auto probes = completions(layers_.size(), rest);
   const auto asked = probes.size();
   std::vector<std::int64_t> open;
@@ -160,19 +162,24 @@ bool LayeredMachine::add_layer(std::int64_t variable, std::int64_t most_states) 
   Points worlds(std::min(step, candidates) * asked, variables);
   for (std::int64_t begin = 0; begin < candidates && size > 0; begin += step) {
     const auto count = std::min(step, candidates - begin);
-    parallel_for(count, 16, [&](std::int64_t first, std::int64_t last) {
-      for (auto index = first; index < last; ++index) {
-        const auto candidate = begin + index;
-        const auto prefix = std::as_const(prefixes)[candidate / domain];
-        for (std::int64_t probe = 0; probe < asked; ++probe) {
-          const auto row = worlds[index * asked + probe];
-          const auto completion = probes[probe];
-          std::ranges::copy(prefix, row.begin());
-          row[as_size(variable)] = candidate % domain;
-          for (const auto other : rest) row[as_size(other)] = completion[as_size(other)];
-        }
-      }
-    });
+    parallel_for(count, 16,
+                 [&, to = worlds.rows(), from = std::as_const(prefixes).rows(), completions = probes.rows()](
+                     std::int64_t first, std::int64_t last) {
+                   for (auto index = first; index < last; ++index) {
+                     const auto candidate = begin + index;
+                     const auto* const prefix = from[candidate / domain].data();
+                     for (std::int64_t probe = 0; probe < asked; ++probe) {
+                       auto* const row = to[index * asked + probe].data();
+                       const auto* const completion = completions[probe].data();
+                       // What is more in one piece, the rest one by one.
+                       const bool mostly_prefix = read.size() > rest.size();
+                       std::copy_n(mostly_prefix ? prefix : completion, variables, row);
+                       const auto* const other = mostly_prefix ? completion : prefix;
+                       for (const auto place : mostly_prefix ? rest : read) row[place] = other[place];
+                       row[variable] = candidate % domain;
+                     }
+                   }
+                 });
     const auto given = oracle_->ask(worlds.rows().slice(0, count * asked));
     const auto* value = given.values().data();
     auto* answer = answers.data() + begin * asked * size;

@@ -37,8 +37,8 @@ class Propagation {
 
 // A fact: what follows from deciding world variables one after another, where c(w) is to be `output`; kUnset leaves an
 // output variable open. Buys the most probable world that gives an output, where there is no automaton
-// (most_probable_worlds.h). One is made for each search, from several threads at once, so it should be cheap; `output` is
-// valid during the call only.
+// (most_probable_worlds.h). One is made for each search, from several threads at once, so it should be cheap; `output`
+// is valid during the call only.
 struct PropagationOf {
   std::function<std::unique_ptr<Propagation>(Values output)> make;
 };
