@@ -65,7 +65,13 @@ class AutomatonBackend final : public Backend {
 
   void draw(const Query& query, std::span<Random> randoms, MutablePointRows worlds) const override {
     parallel_for(query.size(), rows_, [&](std::int64_t begin, std::int64_t end) {
-      for (auto index = begin; index < end; ++index) row(query, index).sample(randoms[as_size(index)], worlds[index]);
+      std::vector<double> shares(as_size(query.logs.row_size()));
+      for (auto index = begin; index < end; ++index) {
+        auto example = row(query, index);
+        example.find_shares(shares.data());
+        example.shares = shares.data();
+        example.sample(randoms[as_size(index)], worlds[index]);
+      }
     });
   }
 

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
+#include "anesi/core/vectorized.h"
+#include "anesi/exact/lanes.h"
 
 namespace anesi {
 namespace {
@@ -30,6 +33,16 @@ Space emitted_by(const std::vector<PlannedStep>& steps, std::size_t variables) {
     if (step.emits >= 0) domains[as_size(step.emits)] = step.emitted;
   }
   return Space(std::move(domains));
+}
+
+ANESI_VECTORIZED void exp_of_each(double* values, std::int64_t size) {
+  for (std::int64_t begin = 0; begin < size; begin += kLanes) {
+    const auto bytes = static_cast<std::size_t>(std::min(kLanes, size - begin)) * sizeof(double);
+    Lanes logs{}, exponentials;
+    std::memcpy(&logs, values + begin, bytes);
+    exp_of(logs, exponentials);
+    std::memcpy(values + begin, &exponentials, bytes);
+  }
 }
 
 double largest_of(const double* values, std::int64_t size) { return *std::max_element(values, values + size); }
@@ -64,24 +77,25 @@ std::int64_t AutomatonRow::emission(std::size_t step) const {
   return variable < 0 || output.empty() ? kUnset : output[as_size(variable)];
 }
 
+void AutomatonRow::find_shares(double* found) const {
+  const auto& worlds = machine.worlds();
+  for (std::int64_t variable = 0; variable < worlds.variables(); ++variable) {
+    const auto domain = worlds.domain(variable);
+    const auto* const of_values = logs + variable * width;
+    const double largest = largest_of(of_values, domain);
+    auto* const of_variable = found + variable * width;
+    std::fill_n(of_variable, width, kLogOfZero);
+    for (std::int64_t value = 0; value < domain && largest != kLogOfZero; ++value) {
+      of_variable[value] = of_values[value] - largest;
+    }
+  }
+  exp_of_each(found, worlds.variables() * width);
+}
+
 void AutomatonRow::weights(std::size_t step, std::vector<double>& weights) const {
   const auto& planned = machine.steps()[step];
-  std::vector<double> longer;
-  weights.assign(1, 1);
-  for (std::size_t index = 0; index < planned.reads.size(); ++index) {
-    const auto domain = planned.domains[index];
-    const auto* const of_values = logs + planned.reads[index] * width;
-    const double largest = largest_of(of_values, domain);
-    std::vector<double> shares(as_size(domain), 0);
-    for (std::int64_t value = 0; value < domain && largest != kLogOfZero; ++value) {
-      shares[as_size(value)] = std::exp(of_values[value] - largest);
-    }
-    longer.clear();
-    for (const double weight : weights) {
-      for (const double share : shares) longer.push_back(weight * share);
-    }
-    weights.swap(longer);
-  }
+  weights.resize(as_size(planned.combinations));
+  combination_weights(planned, shares, width, weights);
 }
 
 void AutomatonRow::log_weights(std::size_t step, std::vector<double>& weights) const {
@@ -164,25 +178,25 @@ bool AutomatonRow::messages(Messages& messages) const {
 void AutomatonRow::weigh(std::size_t step, std::int64_t state, const Messages& messages,
                          std::vector<double>& weights) const {
   const auto combinations = machine.steps()[step].combinations;
+  const auto* const emits = machine.table(step).emits.data() + state * combinations;
+  const auto* const leads = machine.table(step).next.data() + state * combinations;
   const double* const after = messages.values.data() + machine.offsets()[step + 1];
-  std::vector<double> admitted(as_size(combinations), 0);
+  const auto asked = emission(step);
   if (!messages.logarithms) {
     this->weights(step, weights);
-    for_each_admitted(machine.table(step), state, combinations, emission(step),
-                      [&](std::size_t c, std::size_t next) { admitted[c] = weights[c] * after[next]; });
-  } else {
-    log_weights(step, weights);
-    double largest = kLogOfZero;
-    for_each_admitted(machine.table(step), state, combinations, emission(step), [&](std::size_t c, std::size_t next) {
-      weights[c] += after[next];
-      largest = std::max(largest, weights[c]);
-    });
-    if (largest != kLogOfZero) {
-      for_each_admitted(machine.table(step), state, combinations, emission(step),
-                        [&](std::size_t c, std::size_t) { admitted[c] = std::exp(weights[c] - largest); });
+    for (std::int64_t c = 0; c < combinations; ++c) {
+      weights[as_size(c)] *= admits(asked, emits[c]) ? after[leads[c]] : 0;
     }
+    return;
   }
-  weights.swap(admitted);
+  log_weights(step, weights);
+  double largest = kLogOfZero;
+  for (std::int64_t c = 0; c < combinations; ++c) {
+    auto& weight = weights[as_size(c)];
+    weight = admits(asked, emits[c]) ? weight + after[leads[c]] : kLogOfZero;
+    largest = std::max(largest, weight);
+  }
+  for (auto& weight : weights) weight = weight == kLogOfZero ? 0 : std::exp(weight - largest);
 }
 
 // Forward, of each state, the logarithm of how likely the outputs so far are and it is reached; and messages back.
@@ -287,6 +301,7 @@ AutomatonRows::AutomatonRows(std::shared_ptr<const Automaton> automaton, LogBeli
       variables_(logs.variables),
       width_(logs.width),
       logs_(logs.data, logs.data + size_ * logs.row_size()),
+      shares_(logs_.size()),
       outputs_(outputs) {
   const auto& worlds = machine_.worlds();
   if (variables_ != worlds.variables() || width_ < worlds.largest_domain()) {
@@ -297,10 +312,13 @@ AutomatonRows::AutomatonRows(std::shared_ptr<const Automaton> automaton, LogBeli
     throw Error(fmt::format("automaton: outputs of shape [{}, {}]; [{}, {}] is expected", outputs.size(),
                             outputs.width(), size_, machine_.outputs().variables()));
   }
+  for (std::int64_t row = 0; row < size_; ++row) (*this)[row].find_shares(shares_.data() + row * logs.row_size());
 }
 
 AutomatonRow AutomatonRows::operator[](std::int64_t row) const {
-  return {machine_, logs_.data() + row * variables_ * width_, width_, outputs_.size() == 0 ? Values() : outputs_[row]};
+  const auto place = row * variables_ * width_;
+  return {machine_, logs_.data() + place, width_, outputs_.size() == 0 ? Values() : outputs_[row],
+          shares_.data() + place};
 }
 
 }  // namespace anesi

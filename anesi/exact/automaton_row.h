@@ -51,7 +51,11 @@ struct AutomatonRow {
   const AutomatonSteps& machine;
   const double* logs;  // log P_i(v), [variables, width]
   std::int64_t width;
-  Values output;  // each as admits() takes it; empty: all are open
+  Values output;                   // each as admits() takes it; empty: all are open
+  const double* shares = nullptr;  // what find_shares() says; weights(), messages(), weigh() and sample() need it
+
+  // Of each variable, how likely its values are, up to a factor, [variables, width].
+  void find_shares(double* shares) const;
 
   // What a step must emit; kUnset if it emits nothing.
   std::int64_t emission(std::size_t step) const;
@@ -99,7 +103,7 @@ class AutomatonRows {
  private:
   AutomatonSteps machine_;
   std::int64_t size_, variables_, width_;
-  std::vector<double> logs_;
+  std::vector<double> logs_, shares_;
   Points outputs_;
 };
 
