@@ -254,7 +254,7 @@ void check_samples(const Backend& backend, const Batch& batch, const Oracle& ora
 
 TEST(CircuitBackend, AnswersAsAllWorldsDo) {
   const toys::RandomSeed seed;
-  for (std::uint64_t trial = 0; trial < 150; ++trial) {
+  for (std::uint64_t trial = 0; trial < 80; ++trial) {
     Chances chances(seed + 1'000'003 * trial);
     const auto problem = random_problem(chances);
     const Oracle oracle(*problem);
