@@ -68,8 +68,7 @@ Points for_each_row(const Points& outputs, std::int64_t rows) {
   return repeated;
 }
 
-std::vector<std::vector<ProbablePoint>> probable(const std::vector<RankedPoints>& ranked,
-                                                 const std::vector<double>& log_totals) {
+ProbablePoints probable(const std::vector<RankedPoints>& ranked, const std::vector<double>& log_totals) {
   std::vector<std::vector<ProbablePoint>> result;
   for (std::size_t row = 0; row < ranked.size(); ++row) {
     auto& points = result.emplace_back();
@@ -79,12 +78,13 @@ std::vector<std::vector<ProbablePoint>> probable(const std::vector<RankedPoints>
       points.push_back({{values.begin(), values.end()}, std::min(1.0, std::exp(log_prob))});
     }
   }
-  return result;
+  return ProbablePoints(std::move(result));
 }
 
 // A function that was saved: its outputs in the order of Space::for_each_point, or whatever its back end says of worlds
 // that are certain.
-std::shared_ptr<const Problem> listed_problem(const Space& worlds, const Space& outputs, std::span<const std::int64_t> values) {
+std::shared_ptr<const Problem> listed_problem(const Space& worlds, const Space& outputs,
+                                              std::span<const std::int64_t> values) {
   if (static_cast<double>(values.size()) != worlds.points() * static_cast<double>(outputs.variables())) {
     throw Error("the list of outputs has another length than there are worlds");
   }
@@ -160,12 +160,11 @@ std::vector<double> Exact::log_prob(const Beliefs& beliefs, const LabelRows& lab
   return log_probs;
 }
 
-std::vector<std::vector<ProbablePoint>> Exact::predict(const Beliefs& beliefs, std::int64_t top) const {
+ProbablePoints Exact::predict(const Beliefs& beliefs, std::int64_t top) const {
   return probable(backend_->ranked_outputs(beliefs.rows(), top), std::vector<double>(as_size(beliefs.size()), 0));
 }
 
-std::vector<std::vector<ProbablePoint>> Exact::explain(const Beliefs& beliefs, const Points& outputs,
-                                                       std::int64_t top) const {
+ProbablePoints Exact::explain(const Beliefs& beliefs, const Points& outputs, std::int64_t top) const {
   const auto asked = for_each_row(outputs, beliefs.size());
   std::vector<double> totals(as_size(beliefs.size()));
   backend_->log_prob({beliefs.rows(), asked}, totals);

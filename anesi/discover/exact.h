@@ -47,11 +47,27 @@ struct ProbablePoint {
   double probability;
 };
 
+// Points of each row, most probable first.
+class ProbablePoints {
+ public:
+  explicit ProbablePoints(std::vector<std::vector<ProbablePoint>> rows) : rows_(std::move(rows)) {}
+
+  std::int64_t size() const { return static_cast<std::int64_t>(rows_.size()); }
+  const std::vector<ProbablePoint>& operator[](std::int64_t row) const& { return rows_[static_cast<std::size_t>(row)]; }
+  // A copy, so that `for (const auto& point : exact.predict(beliefs)[0])` is no dangling reference.
+  std::vector<ProbablePoint> operator[](std::int64_t row) && { return std::move(rows_[static_cast<std::size_t>(row)]); }
+  auto begin() const { return rows_.begin(); }
+  auto end() const { return rows_.end(); }
+
+ private:
+  std::vector<std::vector<ProbablePoint>> rows_;
+};
+
 // Constant; several threads may ask at once.
 class Exact {
  public:
-  // Takes the cheapest back end for what the problem declares or, if there is none, for what discover() finds out. `say`
-  // is told now and then how far that is. Throws Error, which says why, if nothing is found.
+  // Takes the cheapest back end for what the problem declares or, if there is none, for what discover() finds out.
+  // `say` is told now and then how far that is. Throws Error, which says why, if nothing is found.
   explicit Exact(std::shared_ptr<const Problem> problem, const ExactOptions& options = {},
                  const DiscoverOptions& discovery = {}, std::uint64_t seed = 0,
                  const std::function<void(const std::string&)>& say = {});
@@ -68,11 +84,10 @@ class Exact {
   std::vector<double> log_prob(const Beliefs& beliefs, const LabelRows& labels,
                                WholeWorlds whole = WholeWorlds::kGivenOutput) const;
   // The most probable outputs of each row, at most `top`, with p(y|P).
-  std::vector<std::vector<ProbablePoint>> predict(const Beliefs& beliefs, std::int64_t top = 1) const;
+  ProbablePoints predict(const Beliefs& beliefs, std::int64_t top = 1) const;
   // The most probable worlds of each row that give an output, at most `top`, with p(w|y,P). One output for each row, or
   // one for all.
-  std::vector<std::vector<ProbablePoint>> explain(const Beliefs& beliefs, const Points& outputs,
-                                                  std::int64_t top = 1) const;
+  ProbablePoints explain(const Beliefs& beliefs, const Points& outputs, std::int64_t top = 1) const;
   // p(w_i = v|y,P), [batch, variables, largest domain]; 0 if an output is impossible.
   std::vector<double> marginals(const Beliefs& beliefs, const Points& outputs) const;
   // A world of each row from p(w|y,P). Throws Error if an output is impossible.

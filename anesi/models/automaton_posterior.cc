@@ -20,9 +20,9 @@ struct ExplainedRow : WeighedCombinations {
   std::int64_t example = 0, state = 0;
 };
 
-class ExplanationRollout final : public CombinationRollout<ExplainedRow> {
+class AutomatonExplanationRollout final : public CombinationRollout<ExplainedRow> {
  public:
-  ExplanationRollout(AutomatonRows examples, torch::TensorOptions options)
+  AutomatonExplanationRollout(AutomatonRows examples, torch::TensorOptions options)
       : CombinationRollout(options), examples_(std::move(examples)), messages_(as_size(examples_.size())) {
     rows_.resize(as_size(examples_.size()));
     parallel_for(examples_.size(), kRowsPerThread, [&](std::int64_t begin, std::int64_t end) {
@@ -54,9 +54,9 @@ class ExplanationRollout final : public CombinationRollout<ExplainedRow> {
 };
 
 // Each row has a distribution over states.
-class PredictionRollout final : public Rollout {
+class AutomatonPredictionRollout final : public Rollout {
  public:
-  PredictionRollout(AutomatonRows examples, torch::TensorOptions options)
+  AutomatonPredictionRollout(AutomatonRows examples, torch::TensorOptions options)
       : examples_(std::move(examples)), options_(options) {
     rows_.resize(as_size(examples_.size()));
     for (std::size_t row = 0; row < rows_.size(); ++row) {
@@ -141,11 +141,11 @@ class PredictionRollout final : public Rollout {
 }  // namespace
 
 std::unique_ptr<Rollout> begin_explanation(AutomatonRows examples, torch::TensorOptions options) {
-  return std::make_unique<ExplanationRollout>(std::move(examples), options);
+  return std::make_unique<AutomatonExplanationRollout>(std::move(examples), options);
 }
 
 std::unique_ptr<Rollout> begin_prediction(AutomatonRows examples, torch::TensorOptions options) {
-  return std::make_unique<PredictionRollout>(std::move(examples), options);
+  return std::make_unique<AutomatonPredictionRollout>(std::move(examples), options);
 }
 
 }  // namespace anesi

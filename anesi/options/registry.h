@@ -7,8 +7,6 @@
 //   const auto q = chosen->make(problem, /*explain=*/false);
 #pragma once
 
-#include <fmt/format.h>
-
 #include <functional>
 #include <map>
 #include <memory>
@@ -89,7 +87,7 @@ class Registry {
     if (found != entries_.end()) return found->second;
     std::string names;
     for (const auto& known : this->names()) names += (names.empty() ? "" : ", ") + known;
-    throw UsageError(fmt::format("there is no {} {}; there are {}", what_, name, names));
+    throw UsageError("there is no " + what_ + " " + name + "; there are " + names);
   }
   bool contains(const std::string& name) const { return entries_.contains(name); }
 
@@ -105,7 +103,7 @@ class Registry {
 
   // Throws Error where a name was registered twice.
   void check() const {
-    if (!twice_.empty()) throw Error(fmt::format("two {}s are registered as {}; rename one", what_, twice_));
+    if (!twice_.empty()) throw Error("two " + what_ + "s are registered as " + twice_ + "; rename one");
   }
 
  private:

@@ -70,7 +70,7 @@ class ScaledGradient final : public torch::autograd::Function<ScaledGradient> {
 };
 
 // The gradient is found on the way forward, since both take the same pass.
-class Asked final : public torch::autograd::Function<Asked> {
+class BackendCall final : public torch::autograd::Function<BackendCall> {
  public:
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& logs,
                                const std::shared_ptr<const OfBeliefs>& asked) {
@@ -94,7 +94,7 @@ class Asked final : public torch::autograd::Function<Asked> {
 
 torch::Tensor ask(const torch::Tensor& logs, OfBeliefs function) {
   if (torch::GradMode::is_enabled() && logs.requires_grad()) {
-    return Asked::apply(logs, std::make_shared<const OfBeliefs>(std::move(function)));
+    return BackendCall::apply(logs, std::make_shared<const OfBeliefs>(std::move(function)));
   }
   const auto given = logs.contiguous();
   auto values = torch::empty({logs.size(0)}, torch::kFloat64);
@@ -118,7 +118,7 @@ Ranked padded(const std::vector<RankedPoints>& ranked, std::int64_t variables) {
   auto values = torch::full({batch, most, variables}, kUnset, torch::kInt64);
   auto log_probs = torch::full({batch, most}, kLogOfZero, torch::kFloat64);
   for (std::int64_t row = 0; row < batch; ++row) {
-    const auto& [points, logs] = ranked[as_size(row)];
+    const auto& [points, logs, proven] = ranked[as_size(row)];
     std::ranges::copy(points.values(), values.mutable_data_ptr<std::int64_t>() + row * most * variables);
     std::ranges::copy(logs, log_probs.mutable_data_ptr<double>() + row * most);
   }

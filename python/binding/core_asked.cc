@@ -8,6 +8,7 @@
 #include "anesi/core/pruner.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/logic/cnf.h"
+#include "anesi/logic/compiled_formula.h"
 #include "anesi/tensors/consistent_worlds.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/core/build.h"

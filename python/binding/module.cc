@@ -13,6 +13,7 @@
 #include "anesi/core/index.h"
 #include "anesi/discover/drawing.h"
 #include "anesi/exact/automaton.h"
+#include "anesi/exact/enumeration.h"
 #include "anesi/formula/formula.h"
 #include "anesi/logic/cnf.h"
 #include "anesi/models/automaton_inference.h"
