@@ -8,7 +8,6 @@
 #include "anesi/core/thread_pool.h"
 #include "anesi/models/formula_graph.h"
 #include "anesi/formula/formula.h"
-#include "anesi/core/build.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"
 
@@ -17,11 +16,11 @@ namespace anesi {
 MarkovLogic::MarkovLogic(Wcnf formula, double seconds) : formula_(std::move(formula)) {
   if (formula_.soft.empty())
     throw UsageError("markov logic: no soft clause; a formula of hard clauses is a constraint");
-  hard_ = formula_problem(formula_.hard, {.seconds = seconds});
+  hard_ = formula_problem(formula_.hard, {.seconds = seconds, .defined = true});
   const auto& cnf = *hard_->facts().find<Cnf>();
   if (formula_.hard.has_show) solvers_.emplace(cnf.clauses());
   paths_ = std::make_shared<const MessagePaths>(factor_graph_of(cnf, worlds(), formula_.soft));
-  if (!this_build().libsdd || seconds <= 0) return;
+  if (seconds <= 0) return;
   try {
     circuit_.emplace(cnf, formula_.soft, seconds);
   } catch (const Error&) {

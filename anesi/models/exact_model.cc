@@ -138,7 +138,7 @@ std::unique_ptr<ExactInference> find_exact(const Problem& problem, double second
     try {
       return make_circuit_inference(problem, seconds);
     } catch (const Error& error) {
-      // It does not compile in time, or there is no libsdd: perhaps the worlds are few enough all the same.
+      // It does not compile in time: perhaps the worlds are few enough all the same.
       if (why_not != nullptr) *why_not = error.what();
     }
   }
