@@ -13,6 +13,7 @@
 #include "anesi/io/files.h"
 #include "anesi/logic/circuit_files.h"
 #include "anesi/models/architecture.h"
+
 #include "anesi/options/option_table.h"
 #include "anesi/predict/count.h"
 #include "anesi/tensors/rows.h"
@@ -26,10 +27,14 @@ bool is_circuit_file(const std::filesystem::path& file) {
   return ending == ".nnf" || ending == ".ddnnf" || ending == ".sdd";
 }
 
-// Logarithms of the file's weights, 1 where it gives none.
-Circuit::Weights weights_of(const Circuit& circuit, const Dimacs& formula) {
+// Logarithms of the file's weights, 1 where it gives none. In a projected formula hidden variables have no weight.
+Circuit::Weights weights_of(const Circuit& circuit, const Dimacs& formula, const Cnf& cnf) {
   Circuit::Weights weights(circuit.places(), 0);
   for (const auto& [literal, weight] : formula.weights) weights[circuit.place_of(literal)] = std::log(weight);
+  if (!cnf.is_projected()) return weights;
+  for (const auto variable : cnf.further_variables()) {
+    weights[circuit.place_of(variable)] = weights[circuit.place_of(-variable)] = 0;
+  }
   return weights;
 }
 
@@ -68,10 +73,11 @@ void count_by_sampling(CheckReport& report, const Problem& problem, const Dimacs
 }  // namespace
 
 CheckReport check_formula_file(const std::filesystem::path& file, const FormulaCheckOptions& options) {
-  CheckReport report;
+  CheckReport report(options.tell);
   std::optional<Dimacs> formula;
   if (!is_circuit_file(file)) {
     formula = read_dimacs(file);
+    for (const auto& warning : formula->warnings) report.line(true, "warning", warning);
     report.line(true, "formula",
                 fmt::format("{} variables{}, {} clauses{}", formula->variables,
                             formula->has_show ? fmt::format(", {} of them shown", formula->shown.size()) : "",
@@ -108,7 +114,7 @@ CheckReport check_formula_file(const std::filesystem::path& file, const FormulaC
     report.set("models", models);
     report.set("log_models", log_models);
     if (formula && !formula->weights.empty() && options.formula.as != FormulaAs::kClauses) {
-      const auto log_count = circuit.log_count(weights_of(circuit, *formula));
+      const auto log_count = circuit.log_count(weights_of(circuit, *formula, *problem->facts().find<Cnf>()));
       report.line(true, "weighted count",
                   fmt::format("{} (its logarithm: {:.6f})", in_powers_of_ten(log_count), log_count));
       report.set("log_count", log_count);
@@ -123,7 +129,8 @@ CheckReport check_formula_file(const std::filesystem::path& file, const FormulaC
   }
   if (formula && options.formula.as == FormulaAs::kConstraint) {
     std::optional<double> exact;
-    if (compiled) exact = compiled->circuit.log_count(weights_of(compiled->circuit, *formula));
+    if (compiled)
+      exact = compiled->circuit.log_count(weights_of(compiled->circuit, *formula, *problem->facts().find<Cnf>()));
     count_by_sampling(report, *problem, *formula, exact, options);
   }
   for (const auto& finding : check_problem(*problem, options.seed))

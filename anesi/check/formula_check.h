@@ -13,6 +13,7 @@ struct FormulaCheckOptions {
   std::int64_t samples = 4000;           // of models, to count by sampling beside the circuit, or where none compiles
   std::uint64_t seed = 0;                // decides every draw
   std::filesystem::path write_nnf = {};  // where the circuit is to be written; empty: nowhere
+  CheckReport::Tell tell = {};           // told each line as soon as it is known, the count before any sampling
 };
 
 // Throws Error where the file is no formula, or cannot be a problem (formula.h says when).

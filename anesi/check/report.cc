@@ -3,14 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace anesi {
 
-CheckReport::CheckReport() {
+CheckReport::CheckReport(Tell tell) : tell_(std::move(tell)) {
   for (const auto* key : {"pruner_exact", "tv_prior", "tv_perceived", "kl_prior", "kl_perceived", "mpe_agreement",
                           "satisfied", "exploitable"}) {
     figures_[key] = nullptr;
   }
+}
+
+void CheckReport::line(bool good, const std::string& name, const std::string& words) {
+  lines_.push_back({name, good, words});
+  if (tell_) tell_(lines_.back());
 }
 
 bool CheckReport::good() const { return std::ranges::all_of(lines_, &Finding::good); }

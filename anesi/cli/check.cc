@@ -32,8 +32,14 @@ CheckReport report_of_weighted_formula(const CheckFlags& flags) {
       {.seconds = flags.seconds, .samples = flags.count_samples, .steps = flags.learn, .seed = flags.options.seed});
 }
 
+void print_line(const Finding& line) {
+  std::cout << fmt::format("{}  {:<24} {}\n", line.good ? "ok  " : "BAD ", line.name, line.words) << std::flush;
+}
+
+// Prints lines as soon as they are known: sampling and trying a problem may take much longer than counting.
 CheckReport report_of_formula(const CheckFlags& flags) {
   FormulaCheckOptions options{.samples = flags.count_samples, .seed = flags.options.seed, .write_nnf = flags.write};
+  if (!flags.common.json) options.tell = print_line;
   OptionTable table;
   table.add("as", options.formula.as, "");
   table.set("as=" + flags.as);
@@ -41,7 +47,8 @@ CheckReport report_of_formula(const CheckFlags& flags) {
   return check_formula_file(flags.target, options);
 }
 
-CheckReport report_of(const CheckFlags& flags) {
+// Sets `printed` if the report was printed on the way.
+CheckReport report_of(const CheckFlags& flags, bool& printed) {
   const auto context = flags.common.context();
   if (names_task(flags.target, context)) {
     Configuration configuration(flags.target);
@@ -53,7 +60,9 @@ CheckReport report_of(const CheckFlags& flags) {
   const bool weighted = is_weighted_formula_file(flags.target);
   if (weighted || is_formula_file(flags.target)) {
     if (!flags.settings.empty()) throw UsageError("--set is for checking a task; of a formula say --as, --seconds");
-    return weighted ? report_of_weighted_formula(flags) : report_of_formula(flags);
+    if (weighted) return report_of_weighted_formula(flags);
+    printed = !flags.common.json;
+    return report_of_formula(flags);
   }
   if (!std::filesystem::exists(flags.target)) {
     throw UsageError(fmt::format("{}: neither a task nor a run; `anesi tasks` lists the tasks", flags.target));
@@ -64,13 +73,12 @@ CheckReport report_of(const CheckFlags& flags) {
 }
 
 int check(const CheckFlags& flags) {
-  const auto report = report_of(flags);
+  bool printed = false;
+  const auto report = report_of(flags, printed);
   if (flags.common.json) {
     print_json(report.to_json());
-  } else {
-    for (const auto& line : report.lines()) {
-      std::cout << fmt::format("{}  {:<24} {}\n", line.good ? "ok  " : "BAD ", line.name, line.words);
-    }
+  } else if (!printed) {
+    for (const auto& line : report.lines()) print_line(line);
   }
   return report.good() ? 0 : kFailed;
 }

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/exact/found_facts.h"
 #include "anesi/logic/compiled_formula.h"
@@ -24,7 +23,7 @@ TEST(SavedFormula, ComesBackAsItWas) {
   std::mt19937_64 random(seed);
   const auto cnf = random_formula(7, 15, 3, random);
   auto problem = knowing(cnf);
-  if (this_build().libsdd) problem = with(problem, *compiled_formula(cnf));
+  problem = with(problem, *compiled_formula(cnf));
   const auto again = with_found_facts(with_facts(problem, {}), found_facts_of(*problem), "a formula");
   const auto* const clauses = again->facts().find<Cnf>();
   ASSERT_NE(clauses, nullptr);
@@ -33,7 +32,6 @@ TEST(SavedFormula, ComesBackAsItWas) {
   EXPECT_EQ(clauses->encoding().worlds, cnf.encoding().worlds);
   EXPECT_TRUE(clauses->encoding().is_constraint());
   EXPECT_TRUE(found_facts_of(*again).empty()) << "a formula is told, not found";
-  if (!this_build().libsdd) return;
   const auto *const before = problem->facts().find<CompiledFormula>(), *const after =
                                                                            again->facts().find<CompiledFormula>();
   ASSERT_NE(after, nullptr);

@@ -109,16 +109,13 @@ void check_satisfiable(const std::vector<std::vector<int>>& clauses) {
     throw Error("formula: it has no model, no world satisfies it");
 }
 
-void check_defined(const Dimacs& formula, const std::vector<bool>& shown) {
+// A variable that is not shown and that those which are do not define; 0 if there is none.
+int undefined_variable(const Dimacs& formula, const std::vector<bool>& shown) {
   const Definitions definitions(formula, shown);
   for (int variable = 1; variable <= formula.variables; ++variable) {
-    if (!shown[static_cast<std::size_t>(variable)] && !definitions.defines(variable)) {
-      throw Error(
-          fmt::format("formula: variable {} is not shown, and those that are do not define it: a world would "
-                      "have several outputs, or be counted several times",
-                      variable));
-    }
+    if (!shown[static_cast<std::size_t>(variable)] && !definitions.defines(variable)) return variable;
   }
+  return 0;
 }
 
 // Throws Error where one of some random worlds has no output.
@@ -134,7 +131,7 @@ std::shared_ptr<const Problem> problem_of(const Cnf& cnf, std::vector<std::vecto
   facts.with(cnf);
   if (cnf.encoding().is_constraint()) facts.with(AskedOutput{{kSatisfied}});
   std::shared_ptr<const CompiledFormula> compiled;
-  if (this_build().libsdd && seconds > 0) {
+  if (seconds > 0) {
     try {
       compiled = compiled_formula(cnf, seconds);
     } catch (const Error&) {
@@ -161,13 +158,21 @@ std::shared_ptr<const Problem> formula_problem(const Cnf& cnf, double seconds) {
 }
 
 std::shared_ptr<const Problem> formula_problem(const Dimacs& formula, const FormulaOptions& options) {
-  const auto cnf = encoded(formula, options);
+  auto cnf = encoded(formula, options);
   const auto shown = shown_variables(formula);
   const bool hides = std::ranges::find(shown.begin() + 1, shown.end(), false) != shown.end();
   if (hides && !this_build().cadical)
     throw Error("formula: variables that are not shown need CaDiCaL, and anesi was built without it");
   check_satisfiable(formula.clauses);
-  if (hides) check_defined(formula, shown);
+  if (const auto variable = hides ? undefined_variable(formula, shown) : 0; variable != 0) {
+    if (options.defined || options.as != FormulaAs::kConstraint) {
+      throw Error(
+          fmt::format("formula: variable {} is not shown, and those that are do not define it: a world would "
+                      "have several outputs, or be counted several times",
+                      variable));
+    }
+    cnf.project();
+  }
   const bool clauses = options.as == FormulaAs::kClauses;
   const auto problem = problem_of(
       cnf, clauses ? clauses_that_tell(formula, whole_groups(formula, options.told)) : std::vector<std::vector<int>>{},

@@ -6,7 +6,8 @@
 // | clauses      | the variables shown   | of each clause, whether it holds (section 3.2.2 of the paper)   |
 // | definition   | the variables shown   | the other variables, which the formula defines by those         |
 //
-// All variables are shown unless the file says which (`c p show`). Variables of which exactly one holds, by the formula
+// All variables are shown unless the file says which (`c p show`). A constraint then holds of a world if some values of
+// the others satisfy the formula. Variables of which exactly one holds, by the formula
 // itself, become one world variable with as many values. If inputs tell some of those, the world variable is about the
 // others: which of them holds, if no told one does; if only one is left, it is no variable of the world. As clauses, a
 // group of which some are told is not joined.
@@ -33,6 +34,7 @@ struct FormulaOptions {
   std::vector<int> outputs = {};  // of a definition: which variables; none: all that are not shown
   std::vector<int> told = {};     // variables that come first in the world: those that inputs tell
   double seconds = 5;             // for compiling the formula; a constraint then has an exact pruner by its circuit
+  bool defined = false;           // whether shown variables must define the others, as they must of a definition
 };
 
 // Groups of variables, each of which is the whole of one clause and pairwise excluded by others; disjoint.
@@ -42,8 +44,8 @@ std::vector<std::vector<int>> exactly_one_groups(const Dimacs& formula);
 // has no variable to show, or where "clauses" is asked for and some are not shown.
 Cnf encoded(const Dimacs& formula, const FormulaOptions& options);
 
-// Throws Error where the formula has no model, where a variable that is not shown is not defined by those that are (it
-// is named), or where a world has no output. With a solver these are proven, but the last, which is tried on worlds;
+// Throws Error if the formula has no model, if a variable that is not shown is not defined by those that are (it is
+// named) though it must be, or if a world has no output. With a solver these are proven, but the last, which is tried on worlds;
 // without one (CaDiCaL), only formulas whose variables are all shown can be problems.
 std::shared_ptr<const Problem> formula_problem(const Dimacs& formula, const FormulaOptions& options = {});
 

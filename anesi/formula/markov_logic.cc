@@ -15,7 +15,7 @@ namespace anesi {
 MarkovLogic::MarkovLogic(Wcnf formula, double seconds) : formula_(std::move(formula)) {
   if (formula_.soft.empty())
     throw UsageError("markov logic: no soft clause; a formula of hard clauses is a constraint");
-  hard_ = formula_problem(formula_.hard, {.seconds = seconds});
+  hard_ = formula_problem(formula_.hard, {.seconds = seconds, .defined = true});
   const auto& cnf = *hard_->facts().find<Cnf>();
   if (formula_.hard.has_show) solvers_.emplace(cnf.clauses());
 }

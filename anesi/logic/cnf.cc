@@ -63,6 +63,18 @@ void Cnf::exactly_one(const std::vector<int>& literals) {
   }
 }
 
+std::vector<int> Cnf::further_variables() const {
+  auto named = encoding_.of_worlds(variables_);
+  for (const auto& literals : encoding_.outputs) {
+    for (const auto literal : literals) named[static_cast<std::size_t>(std::abs(literal))] = true;
+  }
+  std::vector<int> further;
+  for (int variable = 1; variable <= variables_; ++variable) {
+    if (!named[static_cast<std::size_t>(variable)]) further.push_back(variable);
+  }
+  return further;
+}
+
 Encoding::Literals Cnf::add_space(const Space& space) {
   Encoding::Literals literals;
   for (const auto domain : space.domains()) {

@@ -2,7 +2,8 @@
 //
 // The models of the formula, seen through the literals of worlds and outputs, are exactly the pairs (w, c(w)). It may
 // use further variables of its own (carries, say), as long as each pair extends to exactly one model: then counting
-// models counts worlds. Literals are as in the DIMACS format: 1, 2, 3, … and their negatives.
+// models counts worlds. If a pair may extend to several, the formula says so (is_projected). Literals are as in the
+// DIMACS format: 1, 2, 3, … and their negatives.
 #pragma once
 
 #include <cstdint>
@@ -58,6 +59,12 @@ class Cnf {
   void add(std::vector<int> clause);
   void exactly_one(const std::vector<int>& literals);
 
+  // A pair may extend to several models, and counts once all the same: compiling removes the further variables.
+  void project() { is_projected_ = true; }
+  bool is_projected() const { return is_projected_; }
+  // Variables that stand for no value of worlds or outputs.
+  std::vector<int> further_variables() const;
+
   int variables() const { return variables_; }
   const std::vector<std::vector<int>>& clauses() const { return clauses_; }
 
@@ -67,6 +74,7 @@ class Cnf {
   int variables_ = 0;
   std::vector<std::vector<int>> clauses_;
   Encoding encoding_;
+  bool is_projected_ = false;
 };
 
 }  // namespace anesi

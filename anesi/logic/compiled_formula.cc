@@ -1,5 +1,7 @@
 #include "anesi/logic/compiled_formula.h"
 
+#include <utility>
+
 #include "anesi/core/error.h"
 
 namespace anesi {
@@ -11,8 +13,10 @@ const Cnf& formula_of(const Problem& problem) {
 }
 
 std::shared_ptr<const CompiledFormula> compiled_formula(const Cnf& cnf, double seconds) {
-  return std::make_shared<CompiledFormula>(
-      CompiledFormula{Circuit::compile(cnf.variables(), cnf.clauses(), seconds), cnf.encoding()});
+  auto circuit = cnf.is_projected()
+                     ? Circuit::compile_projected(cnf.variables(), cnf.clauses(), cnf.further_variables(), seconds)
+                     : Circuit::compile(cnf.variables(), cnf.clauses(), seconds);
+  return std::make_shared<CompiledFormula>(CompiledFormula{std::move(circuit), cnf.encoding()});
 }
 
 std::shared_ptr<const CompiledFormula> compiled_formula(const Problem& problem, double seconds) {

@@ -1,6 +1,5 @@
 #include "anesi/models/markov_inference.h"
 
-#include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"
@@ -9,7 +8,7 @@ namespace anesi {
 
 MarkovInference::MarkovInference(Wcnf formula, double seconds)
     : MarkovLogic(std::move(formula), seconds), paths_(std::make_shared<const MessagePaths>(graph())) {
-  if (!this_build().libsdd || seconds <= 0) return;
+  if (seconds <= 0) return;
   try {
     circuit_.emplace(*hard().facts().find<Cnf>(), this->formula().soft, seconds);
   } catch (const Error&) {

@@ -23,7 +23,7 @@ DrawnWorlds draw_soft_worlds(const MarkovInference& logic, const std::shared_ptr
   const torch::NoGradGuard no_gradients;
   auto q = logic.q(network, /*explains=*/true, weights);
   const auto pruner = logic.hard().facts().share<Pruner>();
-  if (!pruner) throw Error("markov logic: sampling needs CaDiCaL or libsdd, and anesi was built without both");
+  if (!pruner) throw Error("markov logic: sampling needs CaDiCaL or a formula that compiles");
   const SymbolicPruning pruning(pruner, DeadEnds::kOfferNothing);
   const Context context(beliefs.detach().to(torch::kFloat32), torch::ones({beliefs.size(0), 1}, torch::kInt64));
   return draw_worlds(q, context, samples, std::move(generator), &pruning);

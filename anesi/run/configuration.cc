@@ -7,7 +7,9 @@
 
 #include "anesi/core/error.h"
 #include "anesi/exact/automaton.h"
+#include "anesi/exact/enumeration.h"
 #include "anesi/logic/cnf.h"
+#include "anesi/logic/compiled_formula.h"
 #include "anesi/models/exact_model.h"
 #include "anesi/options/parse_toml.h"
 #include "anesi/tensors/seeded.h"

@@ -15,7 +15,6 @@
 #include "anesi/logic/random_formula.h"
 #include "anesi/models/architecture.h"
 #include "anesi/tensors/beliefs.h"
-#include "anesi/core/build.h"
 #include "anesi/testing/message_of.h"
 #include "anesi/testing/toy_problems.h"
 #include "anesi/train/knowledge.h"
@@ -93,7 +92,6 @@ std::shared_ptr<const Problem> with_formula(const std::shared_ptr<const Problem>
 }
 
 TEST(ChooseQ, TakesTheFormulaThatIsToldBeforeCIsAsked) {
-  if (!this_build().libsdd) GTEST_SKIP() << "built without libsdd";
   const auto addition = std::make_shared<toys::Addition>(11, /*base=*/2);  // more worlds than are enumerated
   std::atomic<int> calls = 0;
   const auto chosen = chosen_for(with_formula(addition, addition->facts().share<Cnf>(), calls));
