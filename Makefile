@@ -32,8 +32,8 @@ test-quick: build/release/build.ninja  ## build everything and run the tests tha
 
 fuzz-answers: build/release/build.ninja  ## compare answers with brute force on the random problems of ten other seeds (ARGS="--seed 10")
 	@cmake --build --preset release -- $(NINJA_FLAGS)
-	@for seed in 1 2 3 4 5 6 7 8 9 10; do OMP_NUM_THREADS=1 ANESI_TEST_SEED=$$RANDOM build/release/tests/anesi_losses_tests \
-	  --gtest_brief=1 --gtest_filter=Answers* || exit 1; done
+	@for seed in 1 2 3 4 5 6 7 8 9 10; do for test in exact losses; do OMP_NUM_THREADS=1 ANESI_TEST_SEED=$$RANDOM \
+	  build/release/tests/anesi_$${test}_tests --gtest_brief=1 --gtest_filter=Backends*:Labels*:Answers* || exit 1; done; done
 	@OMP_NUM_THREADS=1 PYTHONPATH=build/release/python $(PYTHON) tests/python/oracle_test.py --seeds 10 $(ARGS)
 
 torture: build  ## faults of files and memory, kills and full disks by the hundred: nothing may be lost (half an hour)

@@ -1,5 +1,5 @@
 # Installs from the build tree BUILD into a fresh prefix under WORK, then does as somebody would who installed anesi:
-# builds and runs a program that only predicts (install/), and a project that adds a fact, an architecture and a task and
+# builds and runs a program that needs no libtorch, builds and runs a program that only predicts (install/), and a project that adds a fact, an architecture and a task and
 # gets a command line of its own (EXAMPLES/03_outside). MODEL is a saved mnist-add model of two digits. Where there is a
 # PYTHON with the package, what is saved there is loaded in C++.
 file(REMOVE_RECURSE ${WORK})
@@ -35,6 +35,16 @@ foreach(private cli/command.h models/transducer_filter.h core/vectorized_math.h 
 endforeach()
 if(EXISTS ${prefix}/anesi)
   message(FATAL_ERROR "files of the Python package are installed, but they belong into a wheel")
+endif()
+
+run(${CMAKE_COMMAND} -S ${SOURCE}/install_knowledge -B ${WORK}/knowledge -G ${GENERATOR} -DCMAKE_BUILD_TYPE=Release
+    -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_PREFIX_PATH=${prefix} -DEXAMPLE=${EXAMPLES}/06_without_torch.cc)
+run(${CMAKE_COMMAND} --build ${WORK}/knowledge)
+run(${CMAKE_COMMAND} -E chdir ${WORK} ${WORK}/knowledge/without_torch)
+expect("loaded: 0\\.")
+run(ldd ${WORK}/knowledge/without_torch)
+if(output MATCHES "torch|c10")
+  message(FATAL_ERROR "a program that links anesi::knowledge alone needs libtorch:\n${output}")
 endif()
 
 build(${SOURCE}/install predicts)

@@ -253,7 +253,5 @@ void compare_with_the_oracle(std::int64_t problems) {
 
 TEST(Answers, OfEveryBackEndAreTheOracles) { compare_with_the_oracle(wanted(300)); }
 
-TEST(AnswersSlow, OfEveryBackEndAreTheOracles) { compare_with_the_oracle(wanted(1700)); }
-
 }  // namespace
 }  // namespace anesi
