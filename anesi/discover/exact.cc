@@ -120,17 +120,17 @@ Space space_in(const NamedArrays& arrays, const std::string& name) {
 
 }  // namespace
 
-Beliefs::Beliefs(std::vector<double> logs, const Space& worlds)
-    : logs_(std::move(logs)), variables_(worlds.variables()), width_(worlds.largest_domain()) {}
+Beliefs::Beliefs(Logs logs, const Space& worlds)
+    : logs_(std::move(logs.values)), variables_(worlds.variables()), width_(worlds.largest_domain()) {}
 Beliefs::Beliefs(std::span<const float> probabilities, const Space& worlds)
-    : Beliefs(logs_of_probabilities(probabilities, worlds), worlds) {}
+    : Beliefs(Logs{logs_of_probabilities(probabilities, worlds)}, worlds) {}
 Beliefs::Beliefs(std::span<const double> probabilities, const Space& worlds)
-    : Beliefs(logs_of_probabilities(probabilities, worlds), worlds) {}
+    : Beliefs(Logs{logs_of_probabilities(probabilities, worlds)}, worlds) {}
 Beliefs Beliefs::of_logits(std::span<const float> logits, const Space& worlds) {
-  return {logs_of_logits(logits, worlds), worlds};
+  return {Logs{logs_of_logits(logits, worlds)}, worlds};
 }
 Beliefs Beliefs::of_logits(std::span<const double> logits, const Space& worlds) {
-  return {logs_of_logits(logits, worlds), worlds};
+  return {Logs{logs_of_logits(logits, worlds)}, worlds};
 }
 
 LogBeliefRows Beliefs::rows() const {

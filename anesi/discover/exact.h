@@ -36,7 +36,10 @@ class Beliefs {
   LogBeliefRows rows() const;
 
  private:
-  Beliefs(std::vector<double> logs, const Space& worlds);
+  struct Logs {
+    std::vector<double> values;
+  };
+  Beliefs(Logs logs, const Space& worlds);
 
   std::vector<double> logs_;
   std::int64_t variables_, width_;

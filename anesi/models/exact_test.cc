@@ -4,10 +4,10 @@
 #include <random>
 
 #include "anesi/core/error.h"
-#include "anesi/models/automaton_inference.h"
 #include "anesi/logic/circuit.h"
-#include "anesi/models/exact_model.h"
+#include "anesi/models/automaton_inference.h"
 #include "anesi/models/beam.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/models/sample.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/problem.h"
@@ -19,16 +19,16 @@
 namespace anesi {
 namespace {
 
-struct Case {
+struct ExactCase {
   std::string method;
   std::int64_t digits;
 
-  friend void PrintTo(const Case& the_case, std::ostream* out) {
+  friend void PrintTo(const ExactCase& the_case, std::ostream* out) {
     *out << the_case.method << " at " << the_case.digits << " digits";
   }
 };
 
-class ExactInferenceOfAddition : public testing::TestWithParam<Case> {
+class ExactInferenceOfAddition : public testing::TestWithParam<ExactCase> {
  protected:
   toys::Addition addition_{GetParam().digits};
   std::unique_ptr<ExactInference> enumerated_ = make_exact(addition_, {.method = "enumerate"});
@@ -96,8 +96,8 @@ TEST_P(ExactInferenceOfAddition, IsAModelToo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, ExactInferenceOfAddition,
-                         testing::Values(Case{"automaton", 1}, Case{"automaton", 2},
-                                         Case{"circuit", 1}, Case{"enumerate", 1}),
+                         testing::Values(ExactCase{"automaton", 1}, ExactCase{"automaton", 2}, ExactCase{"circuit", 1},
+                                         ExactCase{"enumerate", 1}),
                          [](const auto& info) {
                            return name_of(info.param.method) + "_" + std::to_string(info.param.digits);
                          });

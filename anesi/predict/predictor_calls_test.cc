@@ -19,7 +19,7 @@
 namespace anesi {
 namespace {
 
-using Random = std::mt19937_64;
+using Engine = std::mt19937_64;
 
 class Asking {
  public:
@@ -27,12 +27,11 @@ class Asking {
       : problem_(std::make_shared<toys::RandomMachine>(seed)),
         predictor_({.problem = problem_,
                     .perception = std::make_shared<toys::Lookup>(3),
-                    .model = make_exact_model(
-                        *problem_, {.method = seed % 2 == 0 ? "automaton" : "enumerate"}),
+                    .model = make_exact_model(*problem_, {.method = seed % 2 == 0 ? "automaton" : "enumerate"}),
                     .options = {.beam = 1000},
                     .prunes = seed / 2 % 2 == 0}) {}
 
-  std::string predict(Random& random) const {
+  std::string predict(Engine& random) const {
     const auto belief = drawn_belief(random);
     const toys::Truth truth(*problem_, belief[0]);
     const auto found = predictor_.predict(belief, 1 + toys::drawn_below(4, random));
@@ -50,7 +49,7 @@ class Asking {
     return torch::equal(apply(*problem_, found.worlds), found.symbolic) ? "" : "symbolic is not c of the world";
   }
 
-  std::string marginals(Random& random) const {
+  std::string marginals(Engine& random) const {
     const auto belief = drawn_belief(random);
     const auto output = drawn_output(random);
     const auto expected = toys::Truth(*problem_, belief[0]).giving(output[0]).marginals();
@@ -58,7 +57,7 @@ class Asking {
     return torch::allclose(found, expected, 1e-5, 1e-7) ? "" : "other marginals";
   }
 
-  std::string explain(Random& random) const {
+  std::string explain(Engine& random) const {
     const auto belief = drawn_belief(random);
     const auto output = drawn_output(random);
     const auto truth = toys::Truth(*problem_, belief[0]).giving(output[0]);
@@ -73,7 +72,7 @@ class Asking {
     return "";
   }
 
-  std::string most_probable(Random& random) const {
+  std::string most_probable(Engine& random) const {
     const auto belief = drawn_belief(random);
     const auto output = drawn_output(random);
     const auto world = predictor_.most_probable_worlds(belief, output);
@@ -82,14 +81,14 @@ class Asking {
     return unlike("of the world", truth.where(world[0]).total() / truth.total(), truth.ranked_prob()[0].item<double>());
   }
 
-  std::string sample(Random& random) const {
+  std::string sample(Engine& random) const {
     const auto belief = drawn_belief(random);
     const auto output = drawn_output(random);
     const auto worlds = predictor_.sample(belief, output, 5, seeded(random()))[0];
     return torch::equal(apply(*problem_, worlds), output.expand({5, -1})) ? "" : "a world that gives another output";
   }
 
-  std::string condition(Random& random) const {
+  std::string condition(Engine& random) const {
     const auto belief = drawn_belief(random);
     const auto all = points_of(problem_->worlds());
     auto known = all[toys::drawn_below(all.size(0), random)].clone();
@@ -102,7 +101,7 @@ class Asking {
     return unlike("of the evidence", std::exp(found.log_prob[0].item<double>()), truth.total());
   }
 
-  std::string possible(Random& random) const {
+  std::string possible(Engine& random) const {
     Row output;
     for (const auto domain : problem_->outputs().domains()) output.push_back(toys::drawn_below(domain, random));
     const auto given_by_some = (apply(*problem_, points_of(problem_->worlds())) == tensor_of(output)).all(1).any();
@@ -111,7 +110,7 @@ class Asking {
   }
 
   // An error, and nothing else.
-  std::string ask_nonsense(Random& random) const {
+  std::string ask_nonsense(Engine& random) const {
     const auto belief = drawn_belief(random);
     const auto variables = problem_->outputs().variables();
     const auto strange = torch::full({1, variables}, 99, torch::kInt64), long_one = torch::zeros({1, 9}, torch::kInt64);
@@ -136,11 +135,11 @@ class Asking {
  private:
   using Row = std::vector<std::int64_t>;
 
-  torch::Tensor drawn_belief(Random& random) const {
+  torch::Tensor drawn_belief(Engine& random) const {
     return toys::random_beliefs(1, problem_->worlds(), 1.5, seeded(random()));
   }
   // One that some world gives, [1, outputs].
-  torch::Tensor drawn_output(Random& random) const {
+  torch::Tensor drawn_output(Engine& random) const {
     const auto all = points_of(problem_->worlds());
     return apply(*problem_, all[toys::drawn_below(all.size(0), random)].unsqueeze(0));
   }
@@ -156,14 +155,14 @@ class Asking {
 TEST(PredictorCalls, AnswerWhatAllWorldsSay) {
   const auto make = [](std::uint64_t seed) -> toys::ComparedCalls {
     const auto asking = std::make_shared<Asking>(seed);
-    return {{"predict", [asking](Random& random) { return asking->predict(random); }},
-            {"marginals", [asking](Random& random) { return asking->marginals(random); }},
-            {"explain", [asking](Random& random) { return asking->explain(random); }},
-            {"most probable worlds", [asking](Random& random) { return asking->most_probable(random); }},
-            {"sample", [asking](Random& random) { return asking->sample(random); }},
-            {"condition", [asking](Random& random) { return asking->condition(random); }},
-            {"possible", [asking](Random& random) { return asking->possible(random); }},
-            {"nonsense", [asking](Random& random) { return asking->ask_nonsense(random); }}};
+    return {{"predict", [asking](Engine& random) { return asking->predict(random); }},
+            {"marginals", [asking](Engine& random) { return asking->marginals(random); }},
+            {"explain", [asking](Engine& random) { return asking->explain(random); }},
+            {"most probable worlds", [asking](Engine& random) { return asking->most_probable(random); }},
+            {"sample", [asking](Engine& random) { return asking->sample(random); }},
+            {"condition", [asking](Engine& random) { return asking->condition(random); }},
+            {"possible", [asking](Engine& random) { return asking->possible(random); }},
+            {"nonsense", [asking](Engine& random) { return asking->ask_nonsense(random); }}};
   };
   toys::check_call_sequences(make, 60, 30);
 }

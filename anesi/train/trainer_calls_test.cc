@@ -11,7 +11,7 @@
 namespace anesi {
 namespace {
 
-using Random = std::mt19937_64;
+using Engine = std::mt19937_64;
 
 // States of an undisturbed training, by steps that are done. It ends with its last step, though asked to stop there.
 std::vector<NamedTensors> undisturbed(const toys::Plan& plan) {
@@ -32,7 +32,7 @@ class Disturbed {
   Disturbed(const toys::Plan& plan, const std::vector<NamedTensors>& expected)
       : plan_(plan), expected_(expected), tiny_(std::make_unique<toys::Tiny>(plan)), saved_{{0, expected.front()}} {}
 
-  std::string run(Random& random) {
+  std::string run(Engine& random) {
     const auto wanted = 1 + static_cast<std::size_t>(toys::drawn_below(6, random));
     toys::StopAfter stop(static_cast<std::int64_t>(wanted));
     const auto ended = tiny_->trainer->run(stop);
@@ -45,7 +45,7 @@ class Disturbed {
     saved_[steps_] = tiny_->trainer->state();
     return "";
   }
-  std::string load(Random& random) {
+  std::string load(Engine& random) {
     auto chosen = saved_.begin();
     std::advance(chosen, toys::drawn_below(static_cast<std::int64_t>(saved_.size()), random));
     tiny_->trainer->load_state(chosen->second);
@@ -53,12 +53,12 @@ class Disturbed {
     return compared();
   }
   // As after a crash: another process, from what was saved.
-  std::string make_anew(Random& random) {
+  std::string make_anew(Engine& random) {
     tiny_ = std::make_unique<toys::Tiny>(plan_);
     return load(random);
   }
   // A state that lacks something is refused, and what was there goes on.
-  std::string load_a_part(Random& random) {
+  std::string load_a_part(Engine& random) {
     auto part = expected_.back();
     part.erase("entries");  // the number of all others
     auto lost = part.begin();
@@ -96,12 +96,12 @@ TEST_P(TrainerCalls, EndWhereAnUndisturbedTrainingDoes) {
   const auto expected = undisturbed(GetParam());
   const auto make = [&, plan = GetParam()](std::uint64_t) -> toys::ComparedCalls {
     const auto disturbed = std::make_shared<Disturbed>(plan, expected);
-    return {{"run", [disturbed](Random& random) { return disturbed->run(random); }},
-            {"run on", [disturbed](Random& random) { return disturbed->run(random); }},
-            {"save", [disturbed](Random&) { return disturbed->save(); }},
-            {"load", [disturbed](Random& random) { return disturbed->load(random); }},
-            {"make anew", [disturbed](Random& random) { return disturbed->make_anew(random); }},
-            {"load a part", [disturbed](Random& random) { return disturbed->load_a_part(random); }}};
+    return {{"run", [disturbed](Engine& random) { return disturbed->run(random); }},
+            {"run on", [disturbed](Engine& random) { return disturbed->run(random); }},
+            {"save", [disturbed](Engine&) { return disturbed->save(); }},
+            {"load", [disturbed](Engine& random) { return disturbed->load(random); }},
+            {"make anew", [disturbed](Engine& random) { return disturbed->make_anew(random); }},
+            {"load a part", [disturbed](Engine& random) { return disturbed->load_a_part(random); }}};
   };
   toys::check_call_sequences(make, 6, 25);
 }
