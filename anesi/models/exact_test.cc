@@ -99,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(Methods, ExactInferenceOfAddition,
                          testing::Values(ExactCase{"automaton", 1}, ExactCase{"automaton", 2}, ExactCase{"circuit", 1},
                                          ExactCase{"enumerate", 1}),
                          [](const auto& info) {
-                           return name_of(info.param.method) + "_" + std::to_string(info.param.digits);
+                           return info.param.method + "_" + std::to_string(info.param.digits);
                          });
 
 TEST(AutomatonInference, StaysFiniteWhereEveryDigitIsReadWrong) {
