@@ -245,7 +245,7 @@ Circuit compile_by_decisions(int variables, const std::vector<std::vector<int>>&
       } else if (nodes > most_nodes) {
         throw Error(fmt::format("circuit: too large, more than {} nodes after {} decisions", most_nodes, decisions));
       } else if (!smallest && thread_seconds() > deadline) {
-        throw Error(fmt::format("circuit: did not compile in {:.0f} s ({} decisions, {} nodes)", limits.seconds,
+        throw Error(fmt::format("circuit: did not compile in {:g} s ({} decisions, {} nodes)", limits.seconds,
                                 decisions, nodes));
       }
     }
