@@ -233,6 +233,7 @@ Circuit compile_by_decisions(int variables, const std::vector<std::vector<int>>&
       check_interrupt();
       compiler->advance(kTurn);
       const auto nodes = compiler->nodes(), decisions = compiler->decisions();
+      const auto others = std::ssize(compilers) - 1 - std::count(compilers.begin(), compilers.end(), nullptr);
       if (compiler->done()) {
         auto circuit = compiler->circuit();
         if (!smallest || circuit.nodes() < smallest->nodes()) smallest = std::move(circuit);
@@ -240,12 +241,12 @@ Circuit compile_by_decisions(int variables, const std::vector<std::vector<int>>&
         most_decisions = std::min(most_decisions, decisions);
         compiler.reset();
       } else if (smallest ? nodes > most_nodes || decisions > most_decisions
-                          : nodes > most_nodes && compilers.size() > 1) {
+                          : nodes > most_nodes && others > 0) {
         compiler.reset();
       } else if (nodes > most_nodes) {
         throw Error(fmt::format("circuit: too large, more than {} nodes after {} decisions", most_nodes, decisions));
       } else if (!smallest && thread_seconds() > deadline) {
-        throw Error(fmt::format("circuit: did not compile in {:.0f} s ({} decisions, {} nodes)", limits.seconds,
+        throw Error(fmt::format("circuit: did not compile in {:g} s ({} decisions, {} nodes)", limits.seconds,
                                 decisions, nodes));
       }
     }
