@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <random>
 #include <span>
 #include <utility>
 
@@ -29,12 +30,15 @@ DigitRows group(const DigitImages& digits, std::span<const std::int64_t> order, 
   return rows;
 }
 
-// 0 to count - 1 in an order that the seed decides.
+// 0 to count - 1 in an order that the seed decides; by the Mersenne Twister, so that the data of earlier versions stay
+// what they were.
 std::vector<std::int64_t> shuffled(std::int64_t count, std::uint64_t seed) {
   std::vector<std::int64_t> order(as_size(count));
   std::iota(order.begin(), order.end(), 0);
-  Random random(seed);
-  for (auto left = order.size(); left > 1; --left) std::swap(order[left - 1], order[random.below(left)]);
+  std::mt19937 random(static_cast<std::uint32_t>(seed));
+  for (std::size_t place = 0; place + 1 < order.size(); ++place) {
+    std::swap(order[place], order[place + random() % (order.size() - place)]);
+  }
   return order;
 }
 

@@ -332,22 +332,34 @@ void Backend::entropy(const Query& query, std::span<double> entropies, GradientR
 
 // H = log p(y|P) - E[log p(w|P)], whose derivative is minus the second derivative of log p(y|P) times log P.
 void Backend::find_entropy(const Query& query, std::span<double> entropies, GradientRows gradient) const {
-  const auto size = query.size();
-  OwnBeliefs marginals(size, query.logs);
-  log_prob(query, entropies, marginals.rows);
+  const auto size = query.size(), width = query.logs.width;
+  // Of normalised beliefs, which changes neither: large logarithms would cost digits.
+  OwnBeliefs logs(size, query.logs), marginals(size, query.logs);
+  for (std::int64_t row = 0; row < size; ++row) {
+    for (std::int64_t variable = 0; variable < worlds_.variables(); ++variable) {
+      const std::span values(&query.logs(row, variable, 0), as_size(worlds_.domain(variable)));
+      const double sum = log_sum(values);
+      for (std::size_t value = 0; value < values.size(); ++value) {
+        logs.rows.row(row)[variable * width + static_cast<std::int64_t>(value)] =
+            sum == kLogOfZero ? sum : values[value] - sum;
+      }
+    }
+  }
+  const Query normalised{logs.rows, query.outputs};
+  log_prob(normalised, entropies, marginals.rows);
   for (std::int64_t row = 0; row < size; ++row) {
     auto& entropy = entropies[as_size(row)];
     if (entropy == kLogOfZero) {
       entropy = 0;
     } else {
-      entropy = std::max(0.0, entropy - dot(worlds_, marginals.rows.row(row), query.logs.row(row), query.logs.width));
+      entropy = std::max(0.0, entropy - dot(worlds_, marginals.rows.row(row), logs.rows.row(row), width));
     }
   }
   if (gradient.empty()) return;
   OwnBeliefs minus_logs(size, query.logs);
-  std::transform(query.logs.data, query.logs.data + size * query.logs.row_size(), minus_logs.numbers.begin(),
-                 [](double log) { return log == kLogOfZero ? 0 : -log; });
-  hessian_product(query, minus_logs.rows, gradient);
+  std::ranges::transform(logs.numbers, minus_logs.numbers.begin(),
+                         [](double log) { return log == kLogOfZero ? 0 : -log; });
+  hessian_product(normalised, minus_logs.rows, gradient);
 }
 
 }  // namespace anesi

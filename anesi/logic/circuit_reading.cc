@@ -18,7 +18,7 @@ bool next_line_but_comments(FileWords& words, std::string_view& first) {
     first = words.next_word();
     if (first != "c") return true;
     if (declared_in_comment(words, first) != Declaration::kNone) {
-      words.fail("circuits with 'c p show' or 'c p weight' are not supported; give the formula as .cnf");
+      words.fail("circuits with 'c t', 'c p show' or 'c p weight' are not supported; give the formula as .cnf");
     }
   }
   return false;

@@ -32,10 +32,11 @@ bool is_number(std::string_view word) {
 
 bool goes_on_with_a_number(FileWords words) { return is_number(words.next_word()); }
 
-void refuse_other_tasks(FileWords& words) {
+Declaration task_of(FileWords& words) {
   const auto task = words.next_word();
-  if (task.empty() || task == "mc" || task == "wmc" || task == "pmc" || task == "pwmc") return;
-  if (!task.starts_with("amc") && !words.next_word().empty()) return;
+  if (task.empty() || task == "mc") return Declaration::kNone;
+  if (task == "wmc" || task == "pmc" || task == "pwmc") return Declaration::kTask;
+  if (!task.starts_with("amc") && !words.next_word().empty()) return Declaration::kNone;
   words.fail(fmt::format("the file asks for the task {}, which is not supported; mc, wmc, pmc and pwmc are",
                          FileWords::shown(task)));
 }
@@ -57,7 +58,7 @@ Declaration declared_in_comment(FileWords& words, std::string_view first) {
   if (first != "c") return Declaration::kNone;
   const auto about = words.next_word();
   if (about == "p") return property_of(words);
-  if (about == "t") refuse_other_tasks(words);
+  if (about == "t") return task_of(words);
   if (about != "ind" && about != "weights" && about != "max") return Declaration::kNone;
   if (!goes_on_with_a_number(words)) return Declaration::kNone;
   if (about == "max") {

@@ -28,7 +28,8 @@
 namespace anesi {
 
 // After kShow, kShowToEnd and the weights the rest of the line is what is shown or weighs; kShow needs a 0 at its end.
-enum class Declaration { kNone, kShow, kShowToEnd, kWeight, kWeightOfLine, kAllWeights };
+// kTask is a task other than mc: something is shown or weighed elsewhere in the file.
+enum class Declaration { kNone, kShow, kShowToEnd, kWeight, kWeightOfLine, kAllWeights, kTask };
 
 // Of a line whose first word, which begins with c, is read. Throws Error if the line declares what is not supported.
 Declaration declared_in_comment(FileWords& words, std::string_view first);
