@@ -98,10 +98,16 @@ def exact(settings):
     return answers(know, know.function(torch.tensor([[0, 0, 1]] * 6)))
 
 
+def listed(settings):
+    """A function of some ten thousand worlds, by exact inference, which lists them."""
+    know = anesi.Knowledge(lambda w: w.sum(1) % 2, [2] * 16, [2], architecture="exact", settings=settings, verbose=False)
+    return know.architecture
+
+
 def compiled(settings):
     """A formula that takes some seconds to compile."""
     generator = torch.Generator().manual_seed(4)
-    variables, clauses = 17, 22
+    variables, clauses = 36, 52
     cnf = anesi.Cnf([2] * variables, [2])
     chosen = torch.stack([torch.randperm(variables, generator=generator)[:3] for _ in range(clauses)])
     signs = torch.randint(2, (clauses, 3), generator=generator)
@@ -135,6 +141,7 @@ TOLD = {
     "eval.nats": (0, learned, {}),
     "eval.nodes": (1, learned, {}),
     "eval.prune": (True, definition, {}),
+    "exact.gigabytes": (0.001, listed, {}),
     "exact.method": ("automaton", exact, {}),
     "exact.seconds": (0.1, compiled, {"exact.method": "circuit"}),
     "prior.concentration": (1, learned, {"prior.kind": "fixed"}),
