@@ -126,26 +126,43 @@ void FormulaBackend::count_all(const Row& row, const Answers& answers) const {
 
 void FormulaBackend::count_rest(const std::vector<Row>& rows, const Answers& answers) const {
   const bool with_derivative = !answers.gradient.empty();
+  // Of normalised beliefs: large logarithms would cost the difference its digits.
+  std::vector<double> numbers, all_worlds(answers.log_probs.size(), 0);
+  std::vector<Row> normalised;
+  const auto width = worlds().largest_domain(), row_size = worlds().variables() * width;
+  numbers.reserve(rows.size() * as_size(row_size));
+  for (const auto& row : rows) {
+    const auto sums = log_sums(row.logs, all_worlds[as_size(row.index)]);
+    if (all_worlds[as_size(row.index)] == kLogOfZero) {
+      answers.log_probs[as_size(row.index)] = kLogOfZero;
+      continue;
+    }
+    normalised.push_back(row);
+    normalised.back().logs = {numbers.data() + numbers.size(), width};
+    numbers.resize(numbers.size() + as_size(row_size), kLogOfZero);
+    for_each_literal([&](std::int64_t variable, std::int64_t value, std::size_t) {
+      numbers[numbers.size() - as_size(row_size) + as_size(variable * width + value)] =
+          row.logs(variable, value) - sums[as_size(variable)];
+    });
+  }
   std::vector<char> has_few_digits(answers.log_probs.size(), 0);
   const auto take = [&](const Row& row, double models, std::span<const double> derivative) {
-    double all = 0;
-    const auto sums = log_sums(row.logs, all);
-    const auto log_rest = all == kLogOfZero ? 0 : log_of_rest(models - all);
+    const auto log_rest = log_of_rest(models);
     if (log_rest < std::log(kLeastRest)) {
       has_few_digits[as_size(row.index)] = 1;
       return;
     }
-    answers.log_probs[as_size(row.index)] = all + log_rest;
-    if (!with_derivative || all == kLogOfZero) return;
+    answers.log_probs[as_size(row.index)] = all_worlds[as_size(row.index)] + log_rest;
+    if (!with_derivative) return;
     for_each_literal([&](std::int64_t variable, std::int64_t value, std::size_t place) {
       // Of all worlds, those with this value; of these, those that are no models.
-      const auto with_value = std::exp(row.logs(variable, value) - sums[as_size(variable)]);
-      const auto models_with_value = models == kLogOfZero ? 0 : derivative[place] * std::exp(models - all);
+      const auto with_value = std::exp(row.logs(variable, value));
+      const auto models_with_value = models == kLogOfZero ? 0 : derivative[place] * std::exp(models);
       // Rounding may leave more models than worlds: none of them violates.
       answers.gradient(row.index, variable, value) = std::max(0.0, with_value - models_with_value) / std::exp(log_rest);
     });
   };
-  count(rows, &CountedFormula::models, OutputWeights::kAsked, with_derivative, take);
+  count(normalised, &CountedFormula::models, OutputWeights::kAsked, with_derivative, take);
   std::vector<Row> left;
   for (const auto& row : rows) {
     if (has_few_digits[as_size(row.index)] != 0) left.push_back(row);
