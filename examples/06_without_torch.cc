@@ -31,7 +31,8 @@ int main() {
 
   // What a network, in whatever framework, says of one throw: [batch, dice, faces].
   std::vector<float> probabilities(kDice * 6, 0.04F);
-  for (int die = 0; die < kDice; ++die) probabilities[static_cast<std::size_t>(die * 6 + (die % 4 == 0 ? 2 : 5))] = 0.8F;
+  for (int die = 0; die < kDice; ++die)
+    probabilities[static_cast<std::size_t>(die * 6 + (die % 4 == 0 ? 2 : 5))] = 0.8F;
   const anesi::Beliefs beliefs(probabilities, exact.worlds());
 
   for (const auto& [run, probability] : exact.predict(beliefs, /*top=*/3)[0]) {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "anesi/logic/sat.h"
 #include "anesi/core/build.h"
+#include "anesi/logic/sat.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"
 

@@ -6,8 +6,8 @@
 #include <cstdlib>
 
 #include "anesi/core/index.h"
-#include "anesi/logic/formula_graph.h"
 #include "anesi/formula/formula.h"
+#include "anesi/logic/formula_graph.h"
 #include "anesi/models/inference_model.h"
 #include "anesi/predict/count.h"
 #include "anesi/tensors/seeded.h"

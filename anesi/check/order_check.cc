@@ -5,8 +5,8 @@
 #include <limits>
 #include <random>
 
-#include "anesi/logic/random_formula.h"
 #include "anesi/formula/formula.h"
+#include "anesi/logic/random_formula.h"
 #include "anesi/models/architecture.h"
 #include "anesi/models/sample.h"
 #include "anesi/models/set_model.h"

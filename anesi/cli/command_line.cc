@@ -9,8 +9,8 @@
 
 #include "anesi/cli/command.h"
 #include "anesi/cli/standard_streams.h"
-#include "anesi/core/printable.h"
 #include "anesi/core/build.h"
+#include "anesi/core/printable.h"
 #include "anesi/tensors/own_words.h"
 #include "anesi/tensors/shared_cores.h"
 
@@ -36,7 +36,8 @@ int run(int argc, char** argv) {
       "  anesi predict runs/four --index 7\n"
       "  anesi explain runs/four --index 7\n"
       "`anesi COMMAND --help` says more.");
-  app.set_version_flag("--version", this_build().to_string("libtorch " TORCH_VERSION))->description("which anesi this is");
+  app.set_version_flag("--version", this_build().to_string("libtorch " TORCH_VERSION))
+      ->description("which anesi this is");
   app.require_subcommand(1);
   tasks().check();
   architectures().check();

@@ -10,8 +10,8 @@
 #include <system_error>
 #include <vector>
 
-#include "anesi/core/error.h"
 #include "anesi/core/build.h"
+#include "anesi/core/error.h"
 
 namespace anesi::cli {
 

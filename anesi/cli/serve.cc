@@ -14,8 +14,8 @@
 
 #include "anesi/cli/command.h"
 #include "anesi/cli/numbers.h"
-#include "anesi/serve/api.h"
 #include "anesi/core/build.h"
+#include "anesi/serve/api.h"
 
 namespace anesi::cli {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
-#include "anesi/models/exact_model.h"
 #include "anesi/flow/problem_flow.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/options/option_table.h"
 #include "anesi/tensors/rows.h"
 #include "anesi/testing/random.h"

@@ -45,8 +45,8 @@ std::vector<std::vector<int>> exactly_one_groups(const Dimacs& formula);
 Cnf encoded(const Dimacs& formula, const FormulaOptions& options);
 
 // Throws Error if the formula has no model, if a variable that is not shown is not defined by those that are (it is
-// named) though it must be, or if a world has no output. With a solver these are proven, but the last, which is tried on worlds;
-// without one (CaDiCaL), only formulas whose variables are all shown can be problems.
+// named) though it must be, or if a world has no output. With a solver these are proven, but the last, which is tried
+// on worlds; without one (CaDiCaL), only formulas whose variables are all shown can be problems.
 std::shared_ptr<const Problem> formula_problem(const Dimacs& formula, const FormulaOptions& options = {});
 
 // Of what is encoded already, which compiles for so many seconds at most, or not at all. Outputs, where it has any, are

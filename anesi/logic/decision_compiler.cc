@@ -240,8 +240,7 @@ Circuit compile_by_decisions(int variables, const std::vector<std::vector<int>>&
         most_nodes = std::min(most_nodes, nodes);
         most_decisions = std::min(most_decisions, decisions);
         compiler.reset();
-      } else if (smallest ? nodes > most_nodes || decisions > most_decisions
-                          : nodes > most_nodes && others > 0) {
+      } else if (smallest ? nodes > most_nodes || decisions > most_decisions : nodes > most_nodes && others > 0) {
         compiler.reset();
       } else if (nodes > most_nodes) {
         throw Error(fmt::format("circuit: too large, more than {} nodes after {} decisions", most_nodes, decisions));

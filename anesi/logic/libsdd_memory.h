@@ -1,6 +1,6 @@
 // Comes before every source of libsdd, which ends the process where memory runs out: its allocations throw
-// std::bad_alloc instead (circuit_complement.cc). Its clock is ours as well, since that is how it learns that its time is
-// up. This is C.
+// std::bad_alloc instead (circuit_complement.cc). Its clock is ours as well, since that is how it learns that its time
+// is up. This is C.
 #pragma once
 
 #include <stdlib.h>

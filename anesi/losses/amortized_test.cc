@@ -10,12 +10,13 @@
 #include <thread>
 
 #include "anesi/check/model_check.h"
+#include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/core/known_variables.h"
-#include "anesi/models/exact_model.h"
-#include "anesi/logic/random_formula.h"
 #include "anesi/formula/formula.h"
+#include "anesi/logic/random_formula.h"
 #include "anesi/models/architecture.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/models/module_tensors.h"
 #include "anesi/models/resnet.h"
 #include "anesi/models/sample.h"
@@ -25,7 +26,6 @@
 #include "anesi/priors/certain.h"
 #include "anesi/priors/fixed_dirichlet.h"
 #include "anesi/tensors/beliefs.h"
-#include "anesi/core/build.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/seeded.h"
 #include "anesi/testing/threads.h"
@@ -37,7 +37,9 @@ namespace {
 // Mean total variation between q and the exact distribution, by enumeration, over Dirichlet(0.2) beliefs.
 double total_variation(SequenceModel& model, const Problem& addition, std::int64_t beliefs) {
   const auto sampled = FixedDirichlet(addition.worlds(), 0.2).sample(beliefs, seeded(17));
-  return total_variations(model, addition.outputs(), *make_exact(addition, {.method = "enumerate"}), sampled).mean().item<double>();
+  return total_variations(model, addition.outputs(), *make_exact(addition, {.method = "enumerate"}), sampled)
+      .mean()
+      .item<double>();
 }
 
 AmortizedOptions few_samples() {

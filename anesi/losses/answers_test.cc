@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <set>
 
-#include "anesi/models/exact_model.h"
 #include "anesi/losses/observed_log_prob.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/tensors/rows.h"
 #include "anesi/tensors/seeded.h"
 #include "anesi/testing/random_problems.h"

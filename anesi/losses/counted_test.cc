@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "anesi/models/exact_model.h"
 #include "anesi/models/architecture.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/seeded.h"
@@ -36,7 +36,8 @@ class Counted : public testing::Test {
 
 TEST_F(Counted, FewDrawsGiveTheOutputItsProbabilityInTheMean) {
   constexpr std::int64_t kTrials = 4000;
-  const auto exact = make_exact(addition_, {.method = "enumerate"})->log_prob(beliefs_.to(torch::kFloat64), outputs_).exp();
+  const auto exact =
+      make_exact(addition_, {.method = "enumerate"})->log_prob(beliefs_.to(torch::kFloat64), outputs_).exp();
   const auto beliefs = beliefs_.repeat_interleave(kTrials, 0);
   for (const bool whole_worlds : {false, true}) {
     const auto rows = torch::arange(5).repeat_interleave(kTrials);

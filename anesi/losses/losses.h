@@ -8,12 +8,12 @@
 #include <memory>
 #include <string>
 
-#include "anesi/models/exact_model.h"
 #include "anesi/losses/amortized.h"
 #include "anesi/losses/estimated.h"
 #include "anesi/losses/loss.h"
 #include "anesi/losses/rloo.h"
 #include "anesi/losses/semantic.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/options/registry.h"
 
 namespace anesi {

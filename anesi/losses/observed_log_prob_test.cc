@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "anesi/models/exact_model.h"
 #include "anesi/models/architecture.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "anesi/core/error.h"
-#include "anesi/models/exact_model.h"
 #include "anesi/formula/formula.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"

@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
-#include "anesi/models/exact_model.h"
 #include "anesi/losses/exact.h"
 #include "anesi/losses/losses.h"
 #include "anesi/losses/rloo.h"
 #include "anesi/models/architecture.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/priors/certain.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/problem.h"

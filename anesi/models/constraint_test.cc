@@ -29,7 +29,8 @@ Cnf mixed() {
 class Constraints : public testing::TestWithParam<Cnf (*)()> {
  protected:
   std::shared_ptr<const Problem> problem_ = make_constraint(compiled_formula(GetParam()()));
-  std::unique_ptr<ExactInference> circuit_ = make_exact(*problem_, {.method = "circuit"}), truth_ = make_exact(*problem_, {.method = "enumerate"});
+  std::unique_ptr<ExactInference> circuit_ = make_exact(*problem_, {.method = "circuit"}),
+                                  truth_ = make_exact(*problem_, {.method = "enumerate"});
   toys::RandomSeed seed_;
   torch::Tensor beliefs_ = toys::random_beliefs(20, problem_->worlds(), 1, seeded(seed_));
 };

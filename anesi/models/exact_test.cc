@@ -98,9 +98,7 @@ TEST_P(ExactInferenceOfAddition, IsAModelToo) {
 INSTANTIATE_TEST_SUITE_P(Methods, ExactInferenceOfAddition,
                          testing::Values(ExactCase{"automaton", 1}, ExactCase{"automaton", 2}, ExactCase{"circuit", 1},
                                          ExactCase{"enumerate", 1}),
-                         [](const auto& info) {
-                           return info.param.method + "_" + std::to_string(info.param.digits);
-                         });
+                         [](const auto& info) { return info.param.method + "_" + std::to_string(info.param.digits); });
 
 TEST(AutomatonInference, StaysFiniteWhereEveryDigitIsReadWrong) {
   // A thousand digits, each belief nearly certain of something else than the truth.

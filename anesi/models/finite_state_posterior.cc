@@ -10,8 +10,8 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/thread_pool.h"
-#include "anesi/models/combination_rollout.h"
 #include "anesi/exact/planned_step.h"
+#include "anesi/models/combination_rollout.h"
 #include "anesi/tensors/beliefs.h"
 
 namespace anesi {

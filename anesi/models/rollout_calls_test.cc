@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "anesi/core/index.h"
-#include "anesi/models/exact_model.h"
 #include "anesi/models/architecture.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/models/prune.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"

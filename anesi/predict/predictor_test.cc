@@ -12,9 +12,9 @@
 #include "anesi/core/known_variables.h"
 #include "anesi/core/pruner.h"
 #include "anesi/core/score.h"
+#include "anesi/models/architecture.h"
 #include "anesi/models/automaton_inference.h"
 #include "anesi/models/exact_model.h"
-#include "anesi/models/architecture.h"
 #include "anesi/perception/ensemble.h"
 #include "anesi/predict/renaming.h"
 #include "anesi/tensors/beliefs.h"
@@ -33,9 +33,7 @@ namespace {
 using toys::Truth;
 using Row = std::vector<std::int64_t>;
 
-InferenceModel enumerated(const Problem& problem) {
-  return make_exact_model(problem, {.method = "enumerate"});
-}
+InferenceModel enumerated(const Problem& problem) { return make_exact_model(problem, {.method = "enumerate"}); }
 
 // The same model, which keeps to itself that it is multilinear.
 class Discreet final : public SequenceModel {

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "anesi/core/error.h"
-#include "anesi/models/exact_model.h"
 #include "anesi/io/files.h"
 #include "anesi/io/input_file.h"
 #include "anesi/models/architecture.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/perception/ensemble.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/problem.h"

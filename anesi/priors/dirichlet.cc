@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "anesi/core/error.h"
-#include "anesi/priors/dirichlet_sampler.h"
 #include "anesi/core/vectorized_math.h"
+#include "anesi/priors/dirichlet_sampler.h"
 
 namespace anesi {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "anesi/core/error.h"
 #include "anesi/core/thread_pool.h"
-#include "anesi/priors/prior.h"
 #include "anesi/core/vectorized_math.h"
+#include "anesi/priors/prior.h"
 
 namespace anesi {
 namespace {

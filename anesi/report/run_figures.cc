@@ -7,6 +7,7 @@
 #include <functional>
 #include <utility>
 
+#include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/core/output_tables.h"
 #include "anesi/discover/drawing.h"
@@ -19,7 +20,6 @@
 #include "anesi/run/run.h"
 #include "anesi/run/run_record.h"
 #include "anesi/run/summary.h"
-#include "anesi/core/build.h"
 #include "anesi/tensors/own_words.h"
 #include "anesi/tensors/rows.h"
 

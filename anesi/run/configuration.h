@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "anesi/discover/discover.h"
-#include "anesi/models/exact_model.h"
 #include "anesi/losses/losses.h"
 #include "anesi/models/architecture.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/options/option_table.h"
 #include "anesi/predict/predictor.h"
 #include "anesi/priors/priors.h"

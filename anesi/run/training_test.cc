@@ -5,10 +5,10 @@
 #include <set>
 
 #include "anesi/core/error.h"
-#include "anesi/tensors/image_examples.h"
 #include "anesi/io/files.h"
 #include "anesi/models/module_tensors.h"
 #include "anesi/run/run.h"
+#include "anesi/tensors/image_examples.h"
 #include "anesi/testing/message_of.h"
 #include "anesi/testing/small_training.h"
 #include "anesi/train/perception_step.h"

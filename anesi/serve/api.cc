@@ -5,13 +5,13 @@
 #include <algorithm>
 
 #include "anesi/core/asked_output.h"
+#include "anesi/core/build.h"
 #include "anesi/core/grid_walk.h"
 #include "anesi/core/variable_pairs.h"
 #include "anesi/io/without_folders.h"
 #include "anesi/report/training_charts.h"
 #include "anesi/serve/page_files.h"
 #include "anesi/serve/shown_input.h"
-#include "anesi/core/build.h"
 #include "anesi/tensors/own_words.h"
 #include "anesi/tensors/rows.h"
 

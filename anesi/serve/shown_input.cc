@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "anesi/tensors/image_examples.h"
 #include "anesi/serve/base64.h"
+#include "anesi/tensors/image_examples.h"
 
 namespace anesi::serve {
 

@@ -5,17 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "anesi/tensors/digit_examples.h"
 #include "anesi/data/procedural_digits.h"
 #include "anesi/run/training.h"
+#include "anesi/tensors/digit_examples.h"
 #include "anesi/tensors/named_tensors.h"
 #include "anesi/testing/stop_after.h"
 
 namespace anesi::toys {
 
-inline DigitSets few_digits() {
-  return {render_digits(400, 1), render_digits(80, 2), "procedural digits", true};
-}
+inline DigitSets few_digits() { return {render_digits(400, 1), render_digits(80, 2), "procedural digits", true}; }
 
 struct SmallTraining {
   explicit SmallTraining(const std::vector<std::string>& settings = {}) : configuration("mnist-add", "scan") {

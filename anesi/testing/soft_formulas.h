@@ -13,7 +13,7 @@ namespace anesi::toys {
 
 // Three hard clauses that make the last three variables a group, one more, and some soft ones of one to three literals.
 inline std::shared_ptr<const MarkovInference> random_markov_logic(std::mt19937_64& random, int variables = 6,
-                                                              int clauses = 7) {
+                                                                  int clauses = 7) {
   Wcnf formula;
   const auto a = variables - 2, b = variables - 1, c = variables;
   formula.hard.variables = variables;

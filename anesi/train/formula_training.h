@@ -19,8 +19,8 @@
 #include <random>
 
 #include "anesi/logic/cnf.h"
-#include "anesi/models/markov_inference.h"
 #include "anesi/models/graph.h"
+#include "anesi/models/markov_inference.h"
 #include "anesi/options/option_table.h"
 
 namespace anesi {

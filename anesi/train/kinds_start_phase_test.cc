@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "anesi/core/error.h"
-#include "anesi/models/exact_model.h"
 #include "anesi/losses/exact.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/seeded.h"
 #include "anesi/testing/lookup.h"

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "anesi/core/known_variables.h"
-#include "anesi/models/exact_model.h"
 #include "anesi/losses/exact.h"
 #include "anesi/models/architecture.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/priors/certain.h"
 #include "anesi/priors/fixed_dirichlet.h"
 #include "anesi/tensors/seeded.h"

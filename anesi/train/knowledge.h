@@ -16,9 +16,9 @@
 
 #include "anesi/core/problem.h"
 #include "anesi/discover/discover.h"
-#include "anesi/models/exact_model.h"
 #include "anesi/losses/amortized.h"
 #include "anesi/losses/loss.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/models/inference_model.h"
 
 namespace anesi {

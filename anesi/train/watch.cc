@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include "anesi/exact/automaton.h"
+#include "anesi/exact/found_facts.h"
 #include "anesi/losses/exact.h"
 #include "anesi/models/automaton_inference.h"
 #include "anesi/models/exact_model.h"
-#include "anesi/exact/found_facts.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"

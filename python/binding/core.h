@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "anesi/check/model_check.h"
-#include "anesi/models/exact_model.h"
 #include "anesi/losses/partners.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/predict/predictor.h"
 #include "anesi/predict/saved_model.h"
 #include "anesi/train/knowledge.h"

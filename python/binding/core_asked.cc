@@ -4,14 +4,14 @@
 #include <algorithm>
 
 #include "anesi/check/cnf_check.h"
+#include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/core/pruner.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/logic/cnf.h"
 #include "anesi/logic/compiled_formula.h"
-#include "anesi/tensors/consistent_worlds.h"
 #include "anesi/tensors/beliefs.h"
-#include "anesi/core/build.h"
+#include "anesi/tensors/consistent_worlds.h"
 #include "anesi/tensors/rows.h"
 #include "anesi/tensors/seeded.h"
 #include "anesi/tensors/worlds.h"
@@ -162,9 +162,8 @@ CheckFigures Core::check(const Asked& asked, std::int64_t samples) const {
     figures.bound = certify_facts(problem(), {worlds_of_beliefs(believed), of},
                                   std::max<std::int64_t>(100, samples * figures.beliefs), random);
     if (!figures.bound && cnf != nullptr && this_build().cadical) {
-      figures.bound =
-          certify_cnf(problem(), *cnf, {worlds_of_beliefs(believed), "the beliefs that were given"},
-                      std::clamp<std::int64_t>(samples * figures.beliefs, 100, kMostWorldsSolved), random);
+      figures.bound = certify_cnf(problem(), *cnf, {worlds_of_beliefs(believed), "the beliefs that were given"},
+                                  std::clamp<std::int64_t>(samples * figures.beliefs, 100, kMostWorldsSolved), random);
     }
   }
   if (knowledge_.learns_q) {

@@ -9,11 +9,10 @@
 #include <charconv>
 
 #include "anesi/core/error.h"
-#include "anesi/tensors/structured_examples.h"
-#include "anesi/models/exact_model.h"
 #include "anesi/formula/constraint.h"
 #include "anesi/formula/formula.h"
 #include "anesi/io/npy.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/models/sample.h"
 #include "anesi/perception/tabular_mlp.h"
 #include "anesi/tasks/task.h"
@@ -22,6 +21,7 @@
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"
 #include "anesi/tensors/seeded.h"
+#include "anesi/tensors/structured_examples.h"
 
 namespace anesi {
 namespace {

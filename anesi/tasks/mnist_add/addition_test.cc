@@ -8,8 +8,8 @@
 #include "anesi/check/model_check.h"
 #include "anesi/check/problem_check.h"
 #include "anesi/exact/automaton.h"
-#include "anesi/models/exact_model.h"
 #include "anesi/losses/amortized.h"
+#include "anesi/models/exact_model.h"
 #include "anesi/models/transducer.h"
 #include "anesi/priors/certain.h"
 #include "anesi/priors/fixed_dirichlet.h"
@@ -71,7 +71,9 @@ TEST(Addition, PassesTheDoctor) {
 // Mean total variation between q and the exact distribution, by enumeration, over Dirichlet(0.2) beliefs.
 double total_variation(SequenceModel& model, const Addition& addition, std::int64_t beliefs) {
   const auto sampled = FixedDirichlet(addition.worlds(), 0.2).sample(beliefs, seeded(17));
-  return total_variations(model, addition.outputs(), *make_exact(addition, {.method = "enumerate"}), sampled).mean().item<double>();
+  return total_variations(model, addition.outputs(), *make_exact(addition, {.method = "enumerate"}), sampled)
+      .mean()
+      .item<double>();
 }
 
 // The default preset's q at fifteen digits: its weights serve every size.

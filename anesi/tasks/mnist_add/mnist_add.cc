@@ -2,15 +2,15 @@
 #include <fmt/format.h>
 
 #include "anesi/core/error.h"
-#include "anesi/perception/augment_digits.h"
-#include "anesi/tensors/digit_examples.h"
-#include "anesi/tensors/image_examples.h"
 #include "anesi/io/files.h"
 #include "anesi/io/idx.h"
+#include "anesi/perception/augment_digits.h"
 #include "anesi/perception/lenet.h"
 #include "anesi/tasks/mnist_add/addition.h"
 #include "anesi/tasks/task.h"
 #include "anesi/tensors/arrays.h"
+#include "anesi/tensors/digit_examples.h"
+#include "anesi/tensors/image_examples.h"
 #include "anesi/tensors/rows.h"
 
 namespace anesi {

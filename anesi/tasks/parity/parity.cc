@@ -4,9 +4,9 @@
 // alone, easy with the knowledge that is written in the lambda below.
 #include <numeric>
 
-#include "anesi/tensors/digit_examples.h"
 #include "anesi/perception/lenet.h"
 #include "anesi/tasks/task.h"
+#include "anesi/tensors/digit_examples.h"
 
 namespace anesi {
 namespace {

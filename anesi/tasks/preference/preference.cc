@@ -11,12 +11,12 @@
 #include <random>
 
 #include "anesi/core/error.h"
-#include "anesi/tensors/structured_examples.h"
-#include "anesi/logic/circuit_builder.h"
 #include "anesi/formula/constraint.h"
 #include "anesi/io/input_file.h"
+#include "anesi/logic/circuit_builder.h"
 #include "anesi/perception/tabular_mlp.h"
 #include "anesi/tasks/task.h"
+#include "anesi/tensors/structured_examples.h"
 
 namespace anesi {
 namespace {

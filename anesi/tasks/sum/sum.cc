@@ -5,9 +5,9 @@
 #include <numeric>
 
 #include "anesi/perception/augment_digits.h"
-#include "anesi/tensors/digit_examples.h"
 #include "anesi/perception/lenet.h"
 #include "anesi/tasks/task.h"
+#include "anesi/tensors/digit_examples.h"
 
 namespace anesi {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "anesi/exact/automaton.h"
 #include "anesi/data/terrain.h"
+#include "anesi/exact/automaton.h"
 #include "anesi/tensors/rows.h"
 
 namespace anesi {

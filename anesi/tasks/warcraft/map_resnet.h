@@ -3,9 +3,9 @@
 
 #include "anesi/core/grid_walk.h"
 #include "anesi/core/problem.h"
-#include "anesi/tensors/image_examples.h"
 #include "anesi/models/resnet18.h"
 #include "anesi/perception/perception.h"
+#include "anesi/tensors/image_examples.h"
 
 namespace anesi {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "anesi/io/png.h"
 #include "anesi/data/terrain.h"
+#include "anesi/io/png.h"
 #include "anesi/tensors/arrays.h"
 
 namespace anesi {

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "anesi/core/error.h"
-#include "anesi/tensors/image_examples.h"
 #include "anesi/io/files.h"
 #include "anesi/io/npy.h"
 #include "anesi/tensors/arrays.h"
+#include "anesi/tensors/image_examples.h"
 #include "anesi/testing/message_of.h"
 
 namespace anesi {

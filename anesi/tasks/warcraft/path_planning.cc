@@ -7,9 +7,9 @@
 #include "anesi/core/score.h"
 #include "anesi/core/thread_pool.h"
 #include "anesi/core/trace.h"
+#include "anesi/data/terrain.h"
 #include "anesi/search/walk_pruner.h"
 #include "anesi/tasks/warcraft/shortest_path.h"
-#include "anesi/data/terrain.h"
 
 namespace anesi {
 namespace {

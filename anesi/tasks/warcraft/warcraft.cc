@@ -7,15 +7,15 @@
 #include <sstream>
 
 #include "anesi/core/error.h"
-#include "anesi/tensors/image_examples.h"
+#include "anesi/data/terrain.h"
 #include "anesi/perception/tile_cnn.h"
 #include "anesi/tasks/task.h"
 #include "anesi/tasks/warcraft/map_resnet.h"
 #include "anesi/tasks/warcraft/map_svg.h"
 #include "anesi/tasks/warcraft/maps.h"
 #include "anesi/tasks/warcraft/path_planning.h"
-#include "anesi/data/terrain.h"
 #include "anesi/tasks/warcraft/windows.h"
+#include "anesi/tensors/image_examples.h"
 
 namespace anesi {
 namespace {
