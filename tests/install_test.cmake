@@ -59,6 +59,7 @@ endif()
 
 build(${EXAMPLES}/03_outside outside)
 set(alarms ${WORK}/outside/alarms)
+run(${WORK}/outside/count_backend_test)
 run(${alarms} tasks)
 expect("alarm\n  are enough sensors of a room hot")
 run(${alarms} check alarm)

@@ -1,4 +1,4 @@
-// A fact of one's own, and a q that uses it: outputs that depend on a count alone.
+// A q of one's own, for outputs that depend on a count alone.
 //
 // How many variables have a value is the sum of as many coins as there are variables, each with its own probability.
 // That sum's distribution is linear in every belief, so a table from counts to outputs on top of it is a q that is
@@ -8,10 +8,7 @@
 
 #include <anesi/anesi.h>
 
-// The fact: c depends on nothing but how many variables have this value.
-struct CountsOnly {
-  std::int64_t value;
-};
+#include "counts_only.h"
 
 struct CountOptions {
   double spread = 0.1;
