@@ -61,7 +61,7 @@ def formula(number, draw, weighted):
     variables = draw.randint(15, 60)
     literals = draw.choice([2, 3])
     # Few clauses for each variable if there are many variables: else no compiler of this kind finishes.
-    most = 1.3 if literals == 2 else max(0.9, 3.2 - variables / 22)
+    most = 1.2 if literals == 2 else max(0.75, 2.6 - variables / 25)
     clauses = int(variables * draw.uniform(0.7, most))
     lines = [f"c formula {number}", f"p cnf {variables} {clauses}"]
     for variable in range(1, variables + 1) if weighted else ():
