@@ -51,7 +51,7 @@ struct ValuesOfBeliefs {
 using LogBeliefRows = ValuesOfBeliefs<const double>;
 using GradientRows = ValuesOfBeliefs<double>;
 
-// What is asked of each example: its beliefs, and an output of which a variable may be kUnset (any value) or
+// A query: for each example its beliefs and an output. A variable of the output may be kUnset (any value) or
 // other_than(value).
 struct Query {
   LogBeliefRows logs;

@@ -10,7 +10,7 @@ namespace {
 
 using Kind = Circuit::Kind;
 
-// A plan in the making. Nodes of which nothing but one part is left are that part.
+// A plan while it is built. A node that has only one part left is replaced by that part.
 class Planning {
  public:
   explicit Planning(const Circuit& circuit) : circuit_(circuit) {
