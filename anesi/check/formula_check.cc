@@ -76,8 +76,7 @@ CheckReport check_formula_file(const std::filesystem::path& file, const FormulaC
   CheckReport report(options.tell);
   std::optional<Dimacs> formula;
   if (!is_circuit_file(file)) {
-    formula = read_dimacs(file);
-    for (const auto& warning : formula->warnings) report.line(true, "warning", warning);
+    formula = read_dimacs(file, [&](const std::string& warning) { report.line(true, "warning", warning); });
     report.line(true, "formula",
                 fmt::format("{} variables{}, {} clauses{}", formula->variables,
                             formula->has_show ? fmt::format(", {} of them shown", formula->shown.size()) : "",

@@ -51,7 +51,7 @@ CheckReport check_soft_formula_file(const std::filesystem::path& file, const Sof
   for (const auto* key : {"log_z", "most_probable", "holds", "nodes", "predicted_log_z", "sampled_log_z"}) {
     report.set(key, nullptr);
   }
-  auto formula = read_wcnf(file);
+  auto formula = read_wcnf(file, [&](const std::string& warning) { report.line(true, "warning", warning); });
   report.line(true, "formula",
               fmt::format("{} variables, {} hard clauses, {} soft ones", formula.hard.variables,
                           formula.hard.clauses.size(), formula.soft.size()));

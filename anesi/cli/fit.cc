@@ -59,7 +59,7 @@ int fit(FitFlags flags) {
   OptionTable table;
   flags.options.describe(table);
   table.set("by=" + flags.by);
-  const auto logic = std::make_shared<const MarkovInference>(read_wcnf(flags.formula), flags.seconds);
+  const auto logic = std::make_shared<const MarkovInference>(read_wcnf(flags.formula, context.say), flags.seconds);
   const auto worlds = tensor_of(worlds_of(*logic, read_table(flags.worlds)).rows());
   const auto beliefs =
       flags.beliefs.empty() ? torch::Tensor() : tensor_of(beliefs_of(*logic, read_table(flags.beliefs)));

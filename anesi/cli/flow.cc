@@ -140,7 +140,7 @@ void show_flow(const FlowFlags& flags) {
   if (std::filesystem::path(flags.file).extension() != ".cnf") {
     throw UsageError(fmt::format("{}: not a formula in DIMACS (.cnf)", flags.file));
   }
-  auto formula = read_dimacs(flags.file);
+  auto formula = read_dimacs(flags.file, context.say);
   const FormulaOptions options{.as = value_named<FormulaAs>("--as", flags.as)};
   const auto encoding = encoded(formula, options).encoding();
   const auto variables = variables_of(encoding);

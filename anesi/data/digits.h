@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "anesi/core/array.h"
+#include "anesi/core/say.h"
 
 namespace anesi {
 
@@ -35,9 +36,6 @@ struct DigitSets {
   std::string origin;  // for people: "MNIST from /some/dir"
   bool procedural = false;
 };
-
-// Called with one line at a time while something takes long or did not work.
-using Say = std::function<void(const std::string& line)>;
 
 // A way to fetch MNIST: leaves its four files, unpacked, in the directory that it returns, and may use `scratch`, which
 // is empty. Throws Error where it cannot.

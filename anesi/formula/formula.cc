@@ -186,9 +186,12 @@ bool is_formula_file(const std::filesystem::path& file) {
   return ending == ".cnf" || ending == ".dimacs" || ending == ".nnf" || ending == ".ddnnf" || ending == ".sdd";
 }
 
-std::shared_ptr<const Problem> read_formula_problem(const std::filesystem::path& file, const FormulaOptions& options) {
+std::shared_ptr<const Problem> read_formula_problem(const std::filesystem::path& file, const FormulaOptions& options,
+                                                    const Say& warn) {
   const auto ending = file.extension();
-  if (ending != ".nnf" && ending != ".ddnnf" && ending != ".sdd") return formula_problem(read_dimacs(file), options);
+  if (ending != ".nnf" && ending != ".ddnnf" && ending != ".sdd") {
+    return formula_problem(read_dimacs(file, warn), options);
+  }
   if (options.as != FormulaAs::kConstraint) {
     throw UsageError(
         fmt::format("{}: a circuit is a constraint; it has no clauses and defines nothing", file.string()));

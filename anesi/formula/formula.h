@@ -54,8 +54,9 @@ std::shared_ptr<const Problem> formula_problem(const Dimacs& formula, const Form
 std::shared_ptr<const Problem> formula_problem(const Cnf& cnf, double seconds = 5);
 
 // From DIMACS (.cnf, .dimacs) or, as constraints, from circuits of other tools (.nnf, .ddnnf; .sdd with its .vtree).
+// `warn` is told what is odd about the file.
 std::shared_ptr<const Problem> read_formula_problem(const std::filesystem::path& file,
-                                                    const FormulaOptions& options = {});
+                                                    const FormulaOptions& options = {}, const Say& warn = {});
 // Whether the name of a file ends like one of these.
 bool is_formula_file(const std::filesystem::path& file);
 

@@ -59,11 +59,10 @@ void ClauseReader::read_all_weights() {
   }
 }
 
-void ClauseReader::compare_clauses(Dimacs& formula, std::size_t of_header, std::size_t found) const {
-  if (found == of_header) return;
-  formula.warnings.push_back(fmt::format("{}:{}: the header says {} clauses, there are {}{}", words_.name(),
-                                         words_.line(), of_header, found,
-                                         found < of_header ? "; is the file cut short?" : ""));
+void ClauseReader::compare_clauses(std::size_t of_header, std::size_t found, const Say& warn) const {
+  if (!warn || found == of_header) return;
+  warn(fmt::format("{}:{}: the header says {} clauses, there are {}{}", words_.name(), words_.line(), of_header, found,
+                   found < of_header ? "; is the file cut short?" : ""));
 }
 
 int ClauseReader::literal_of(std::string_view word, int variables) const {

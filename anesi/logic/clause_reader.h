@@ -28,7 +28,7 @@ class ClauseReader {
   // What was declared, once all variables are known: it may come before the header.
   void finish(Dimacs& formula) const;
   // Warns of a header that says another number of clauses.
-  void compare_clauses(Dimacs& formula, std::size_t of_header, std::size_t found) const;
+  void compare_clauses(std::size_t of_header, std::size_t found, const Say& warn) const;
 
  private:
   struct Said {

@@ -15,7 +15,7 @@ class DimacsReader {
  public:
   DimacsReader(std::string_view text, const std::string& name) : reader_(text, name) {}
 
-  Dimacs read() {
+  Dimacs read(const Say& warn) {
     while (words_.next_line()) {
       const auto word = words_.next_word();
       if (word.starts_with('%')) break;
@@ -31,7 +31,7 @@ class DimacsReader {
     if (needs_weights_ && result_.weights.empty()) {
       words_.fail("the header is of weighted clauses, and no literal has a weight; such a file should end with .wcnf");
     }
-    reader_.compare_clauses(result_, *clauses_, result_.clauses.size());
+    reader_.compare_clauses(*clauses_, result_.clauses.size(), warn);
     return std::move(result_);
   }
 
@@ -85,9 +85,13 @@ class DimacsReader {
 
 }  // namespace
 
-Dimacs read_dimacs(const std::filesystem::path& path) { return parse_dimacs(read_text(path), path.string()); }
+Dimacs read_dimacs(const std::filesystem::path& path, const Say& warn) {
+  return parse_dimacs(read_text(path), path.string(), warn);
+}
 
-Dimacs parse_dimacs(std::string_view text, const std::string& name) { return DimacsReader(text, name).read(); }
+Dimacs parse_dimacs(std::string_view text, const std::string& name, const Say& warn) {
+  return DimacsReader(text, name).read(warn);
+}
 
 std::string to_dimacs(const Dimacs& formula) {
   auto text = fmt::format("p cnf {} {}\n", formula.variables, formula.clauses.size());

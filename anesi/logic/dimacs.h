@@ -22,24 +22,25 @@
 #include <string_view>
 #include <vector>
 
+#include "anesi/core/say.h"
+
 namespace anesi {
 
 struct Dimacs {
   int variables = 0;
   std::vector<std::vector<int>> clauses;
-  std::vector<int> shown;                  // in the file's order, each once
-  bool has_show = false;                   // without it, all are shown
-  std::map<int, double> weights;           // literals that are not here have weight 1
-  std::vector<std::string> warnings = {};  // "name:line: what is odd", for people
+  std::vector<int> shown;         // in the file's order, each once
+  bool has_show = false;          // without it, all are shown
+  std::map<int, double> weights;  // literals that are not here have weight 1
 };
 
 // Where the file gives one literal of a variable a weight w of at most 1 and the other none, the other's is 1 - w.
 // Throws Error "name:line: what is wrong": a header that is missing, not the only one or absurd (more than ten million
-// variables or clauses), literals without variables, words that should be numbers, negative weights. Warns of clauses
-// that are more or fewer than the header says. What follows a line that begins with % is not read (SATLIB ends its
-// files so).
-Dimacs read_dimacs(const std::filesystem::path& path);
-Dimacs parse_dimacs(std::string_view text, const std::string& name);
+// variables or clauses), literals without variables, words that should be numbers, negative weights. `warn` is told
+// "name:line: what is odd": clauses that are more or fewer than the header says. What follows a line that begins with %
+// is not read (SATLIB ends its files so).
+Dimacs read_dimacs(const std::filesystem::path& path, const Say& warn = {});
+Dimacs parse_dimacs(std::string_view text, const std::string& name, const Say& warn = {});
 
 std::string to_dimacs(const Dimacs& formula);
 // Of that only the lines `c p show` and `c p weight`.

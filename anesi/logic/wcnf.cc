@@ -18,7 +18,7 @@ class WcnfReader {
  public:
   WcnfReader(std::string_view text, const std::string& name) : reader_(text, name) {}
 
-  Wcnf read() {
+  Wcnf read(const Say& warn) {
     while (words_.next_line()) {
       const auto word = words_.next_word();
       if (word == "p") {
@@ -30,7 +30,7 @@ class WcnfReader {
     if (in_clause_) words_.fail_at(began_, "the clause that begins here has no 0 at its end");
     if (!header_ && clauses() == 0) words_.fail("there are no clauses");
     reader_.finish(result_.hard);
-    if (header_) reader_.compare_clauses(result_.hard, header_->clauses, clauses());
+    if (header_) reader_.compare_clauses(header_->clauses, clauses(), warn);
     return std::move(result_);
   }
 
@@ -115,9 +115,13 @@ class WcnfReader {
 
 }  // namespace
 
-Wcnf read_wcnf(const std::filesystem::path& path) { return parse_wcnf(read_text(path), path.string()); }
+Wcnf read_wcnf(const std::filesystem::path& path, const Say& warn) {
+  return parse_wcnf(read_text(path), path.string(), warn);
+}
 
-Wcnf parse_wcnf(std::string_view text, const std::string& name) { return WcnfReader(text, name).read(); }
+Wcnf parse_wcnf(std::string_view text, const std::string& name, const Say& warn) {
+  return WcnfReader(text, name).read(warn);
+}
 
 std::string to_wcnf(const Wcnf& formula) {
   auto text = to_dimacs_comments(formula.hard);

@@ -32,9 +32,9 @@ struct Wcnf {
   std::vector<SoftClause> soft;
 };
 
-// Throws Error "name:line: what is wrong", as read_dimacs does; also where a soft clause has no literal.
-Wcnf read_wcnf(const std::filesystem::path& path);
-Wcnf parse_wcnf(std::string_view text, const std::string& name);
+// Throws Error "name:line: what is wrong", and warns as read_dimacs does; also if a soft clause has no literal.
+Wcnf read_wcnf(const std::filesystem::path& path, const Say& warn = {});
+Wcnf parse_wcnf(std::string_view text, const std::string& name, const Say& warn = {});
 
 // In the format without a header.
 std::string to_wcnf(const Wcnf& formula);

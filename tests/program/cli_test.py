@@ -126,6 +126,17 @@ class CommandLine(ProgramTest):
         self.refused(1, "rules.wcnf:2: .*'heavy'", "check", formula)
         self.refused(2, "--as", "check", formula, "--as", "clauses")
 
+    def test_headers_of_formulas_that_are_off_are_warned_of(self):
+        hard, soft = self.folder / "off.cnf", self.folder / "off.wcnf"
+        hard.write_text("p cnf 2 3\n1 2 0\n")
+        soft.write_text("p wcnf 2 3 9\n0.5 1 0\n9 1 2 0\n")
+        tiny = ["--set", "train.epochs=1", "--set", "task.examples=20", "--out", self.folder / "off"]
+        for arguments in (("train", "cnf", "--set", f"task.knowledge={hard}", *tiny), ("fit", soft, self.table("1,0\n0,1\n")),
+                          ("flow", hard)):
+            result = self.call(*arguments)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertRegex(result.stderr, r"(?m)^.*off\.w?cnf:[23]: the header says 3 clauses, there are [12]; is the file cut short\?$")
+
     def table(self, text):
         path = self.folder / "table.csv"
         path.write_text(text)

@@ -160,7 +160,7 @@ Splits split_outputs(const Table& table, std::uint64_t seed, const std::string& 
 Task make_cnf(const CnfOptions& options, const TaskContext& context) {
   const FormulaOptions as{.as = options.as, .outputs = variables_of(options.outputs), .seconds = options.seconds};
   const auto problem = options.knowledge.empty() ? formula_problem(parse_dimacs(kMeal, "meal"), as)
-                                                 : read_formula_problem(options.knowledge, as);
+                                                 : read_formula_problem(options.knowledge, as, context.say);
   const bool constrained = options.as == FormulaAs::kConstraint;
   const bool from_files = context.data && std::filesystem::exists(*context.data / "inputs.npy");
   auto features = kFeatures * problem->worlds().variables();
