@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "anesi/check/problem_check.h"
+#include "anesi/discover/problem_check.h"
 
 namespace anesi {
 

@@ -75,7 +75,7 @@ class ExactPrediction final : public SequenceModel {
         });
   }
   bool rollouts_have_gradients() const override { return false; }
-  bool multilinear() const override { return true; }
+  bool multilinear() const override { return inference_->backend().is_exact(); }
   bool has_rollouts() const override { return rollouts_; }
 
  private:

@@ -5,11 +5,9 @@
 
 #include <vector>
 
-namespace anesi {
+#include "anesi/core/values_are_names.h"
 
-// A fact: c stays the same when the values of all worlds are renamed by one permutation (the digits of a sudoku). What
-// perception calls a value is then its own choice, and accuracies are counted under the best renaming.
-struct ValuesAreNames {};
+namespace anesi {
 
 // The share of variables that are right, of those whose truth is known (not kUnset); NaN where none is. With `names`,
 // under the renaming of values that makes most of them right. Both int64 [examples, variables].

@@ -134,7 +134,9 @@ class Knowledge(torch.nn.Module):
             given: variables that you know for certain with each input: the loss and the answers take their values as
                 ``given``, in this order, and logits are of the others. Of variables of which exactly one holds, what is
                 left is which of the others holds if no given one does; a single one that is left is no variable.
-            seconds: after which compiling the formula is given up; a network q then learns it, under a SAT solver.
+            seconds: after which compiling the formula is given up. Probabilities of a constraint are then approximate, by
+                belief propagation along its clauses (``know.exact`` is False), and worlds are found under a SAT solver;
+                with ``architecture="graph"`` a network learns it instead.
 
         Example:
             >>> import torch, anesi
@@ -202,7 +204,7 @@ class Knowledge(torch.nn.Module):
 
     @property
     def exact(self) -> bool:
-        """Whether probabilities are exact, as far as the certificate says, rather than a network's."""
+        """Whether probabilities are exact, as far as the certificate says, rather than a network's or approximate."""
         return self._core.exact
 
     @property
@@ -213,7 +215,7 @@ class Knowledge(torch.nn.Module):
 
     @property
     def architecture(self) -> str:
-        """Of q: ``"exact"``, or that of a network."""
+        """Of q: ``"exact"``, ``"propagation"`` (approximate, of a formula that did not compile) or that of a network."""
         return self._core.choice["architecture"]
 
     @property

@@ -7,15 +7,16 @@
 #include <cmath>
 #include <numeric>
 
-#include "anesi/check/cnf_check.h"
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
 #include "anesi/core/interrupt.h"
 #include "anesi/core/pruner.h"
+#include "anesi/discover/cnf_check.h"
 #include "anesi/discover/find_tables.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/exact/found_facts.h"
 #include "anesi/logic/cnf.h"
+#include "anesi/logic/compiled_formula.h"
 #include "anesi/losses/amortized.h"
 #include "anesi/losses/exact.h"
 #include "anesi/losses/observed_log_prob.h"
@@ -104,7 +105,9 @@ Core::Core(std::shared_ptr<const Problem> problem, std::int64_t given, const std
 }
 
 InferenceModel Core::make(const Problem& problem, const std::string& architecture) const {
-  if (architecture == kExactArchitecture) return make_exact_model(problem, options_->exact);
+  if (architecture == kExactArchitecture || architecture == kPropagation) {
+    return make_exact_model(problem, options_->exact);
+  }
   const SeededWeights weights(knowledge_.seed + 1);
   return make_model(problem, architecture, options_->q.amortized.explains(), options_->settings_for(architecture));
 }
@@ -117,6 +120,10 @@ void Core::choose(const std::string& architecture, const std::optional<Choice>& 
     if (!choice_.facts.empty()) problem = with_found_facts(problem, arrays_of(choice_.facts), choice_.reason);
   } else if (architecture != kAutoArchitecture) {
     choice_ = {.architecture = architecture, .reason = architecture + ", as told"};
+    if (architecture == kPropagation) {
+      choice_.reason = "propagation: approximate, messages along the clauses";
+      if (!problem->facts().find<CompiledFormula>()) choice_.reason += "; no circuit compiled in time";
+    }
   } else {
     auto found = choose_q(
         problem, options_->discover, knowledge_.seed,
@@ -130,6 +137,11 @@ void Core::choose(const std::string& architecture, const std::optional<Choice>& 
       choice_.seconds = found.discovery->seconds;
       choice_.certificate = found.discovery->certificate;
     }
+  }
+  // A back end that approximates is called by its own name, not exact.
+  if (choice_.architecture == kPropagation) options_->exact.method = kPropagation;
+  if (choice_.architecture == kExactArchitecture && options_->exact.method == kPropagation) {
+    choice_.architecture = kPropagation;
   }
   auto model = made ? *made : make(*problem, choice_.architecture);
   model.eval();  // before anybody asks, so that nobody who asks has to
@@ -254,7 +266,7 @@ torch::Tensor Core::checked_outputs(const torch::Tensor& outputs, std::int64_t b
   const auto& space = problem().outputs();
   auto rows = as_rows(outputs, batch, space.variables(), "outputs");
   // Only where all worlds are gone through may an output end early.
-  const bool may_end = is_exact() && knowledge_.model.exact->ranks_outputs();
+  const bool may_end = asks_back_end() && knowledge_.model.exact->ranks_outputs();
   check_values(rows, space, {.end = may_end, .unset = may_be_open}, "outputs");
   return rows;
 }
@@ -303,7 +315,7 @@ torch::Tensor Core::observed(const Asked& asked, const Observations& labels, boo
   const auto& model = knowledge_.model;
   torch::Tensor result;
   if (asked.values.size(0) == 0) return asked.values.to(torch::kCPU).sum({1, 2});
-  if (is_exact()) {
+  if (asks_back_end()) {
     const auto ask = [&](const LogBeliefs& believed) { return model.exact->label_log_prob(believed, seen); };
     result = asked.logits ? ask(log_beliefs(asked)) : through_logs(beliefs(asked), problem().worlds(), ask);
   } else {
@@ -378,7 +390,7 @@ void check_told_facts(const Problem& problem) {
   if (cnf != nullptr) {
     constexpr double kFewWorlds = 1 << 10;
     const auto asked = worlds.points() <= kFewWorlds ? points_of(worlds) : some_worlds(worlds);
-    const auto finding = check_cnf(problem, *cnf, asked, apply(problem, asked).contiguous());
+    const auto finding = check_cnf(problem, *cnf, rows_of(asked), rows_of(apply(problem, asked).contiguous()));
     if (!finding.good) throw UsageError("cnf: it " + finding.words);
   }
   const auto* const automaton = problem.facts().find<Automaton>();

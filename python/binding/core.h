@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "anesi/check/model_check.h"
+#include "anesi/core/say.h"
 #include "anesi/losses/partners.h"
 #include "anesi/models/exact_model.h"
 #include "anesi/predict/predictor.h"
@@ -24,7 +25,8 @@
 
 namespace anesi::python {
 
-using Say = std::function<void(const std::string&)>;
+// In the place of an architecture: the approximate back end, for constraints of which no circuit compiles in time.
+inline constexpr const char* kPropagation = "propagation";
 
 // Beliefs as they come from outside: of the variables that perception sees, [batch, variables, domain], with what c is
 // told besides. All on any device, of any floating type.
@@ -63,7 +65,7 @@ class Core {
   std::vector<std::int64_t> given() const;
   const Choice& choice() const { return choice_; }
   // Whether answers are exact, as far as what was found is.
-  bool is_exact() const { return knowledge_.model.exact != nullptr; }
+  bool is_exact() const { return asks_back_end() && knowledge_.model.exact->backend().is_exact(); }
   bool learns() const { return learns_beside() || watches_; }
   bool learns_q() const { return knowledge_.learns_q; }
   std::int64_t grown() const { return knowledge_.grown; }
@@ -120,6 +122,8 @@ class Core {
  private:
   friend std::unique_ptr<Core> load_core(const std::filesystem::path& directory, std::shared_ptr<const Problem> problem,
                                          Say say);
+  // Whether a back end answers, exactly or approximately, rather than a q with weights.
+  bool asks_back_end() const { return knowledge_.model.exact != nullptr; }
   bool learns_beside() const { return knowledge_.learns_q && !options_->q.frozen; }
   void choose(const std::string& architecture, const std::optional<Choice>& chosen);
   void learn_alone();

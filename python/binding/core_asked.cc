@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "anesi/check/cnf_check.h"
 #include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/core/pruner.h"
+#include "anesi/discover/cnf_check.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/logic/cnf.h"
 #include "anesi/logic/compiled_formula.h"
@@ -43,8 +43,8 @@ Predictor Core::predictor_of(const std::shared_ptr<const Problem>& problem) cons
 
 torch::Tensor Core::is_possible(const Asked& asked, const torch::Tensor& outputs) const {
   const torch::NoGradGuard no_gradients;
-  const auto log_prob = is_exact() ? knowledge_.model.exact->log_prob(log_beliefs(asked), outputs)
-                                   : knowledge_.model.prediction->log_prob({beliefs(asked)}, outputs);
+  const auto log_prob = asks_back_end() ? knowledge_.model.exact->log_prob(log_beliefs(asked), outputs)
+                                        : knowledge_.model.prediction->log_prob({beliefs(asked)}, outputs);
   return log_prob.isneginf().logical_not();
 }
 
@@ -78,7 +78,7 @@ std::pair<torch::Tensor, torch::Tensor> Core::explain(const Asked& asked, const 
   const auto batch = asked.values.size(0);
   const auto rows = outputs.defined() ? checked_outputs(outputs, batch) : torch::Tensor();
   torch::Tensor worlds, probability;
-  if (batch == 0 || is_exact()) {
+  if (batch == 0 || asks_back_end()) {
     const auto wanted = rows.defined() ? rows : predicted_outputs(asked);
     auto ranked = Ranked{torch::empty({0, 0, problem().worlds().variables()}, torch::kInt64),
                          torch::empty({0, 0}, torch::kFloat64)};
@@ -114,8 +114,8 @@ torch::Tensor Core::marginals(const Asked& asked, const torch::Tensor& outputs) 
   check_shape(asked);
   const auto rows = checked_outputs(outputs, asked.values.size(0));
   require_possible(asked, rows);
-  const auto result = is_exact() ? knowledge_.model.exact->marginals(log_beliefs(asked), rows)
-                                 : predictor().marginals(beliefs(asked).detach(), rows);
+  const auto result = asks_back_end() ? knowledge_.model.exact->marginals(log_beliefs(asked), rows)
+                                      : predictor().marginals(beliefs(asked).detach(), rows);
   return without_given(result, 1).slice(2, 0, largest_seen_);
 }
 
@@ -127,7 +127,7 @@ torch::Tensor Core::sample(const Asked& asked, const torch::Tensor& outputs, std
   const auto batch = asked.values.size(0);
   const auto rows = checked_outputs(outputs, batch);
   require_possible(asked, rows);
-  if (!is_exact()) return without_given(predictor().sample(beliefs(asked), rows, count, seeded(seed)), 2);
+  if (!asks_back_end()) return without_given(predictor().sample(beliefs(asked), rows, count, seeded(seed)), 2);
   const auto each = torch::arange(batch, torch::kInt64).repeat_interleave(count);
   const auto drawn =
       knowledge_.model.exact->sample(log_beliefs(asked).rows(each), rows.index_select(0, each), seeded(seed));
@@ -139,8 +139,8 @@ std::pair<torch::Tensor, torch::Tensor> Core::most_probable(const Asked& asked, 
   const torch::NoGradGuard no_gradients;
   check_shape(asked);
   const auto rows = checked_outputs(outputs, asked.values.size(0), /*may_be_open=*/true);
-  auto found = is_exact() ? knowledge_.model.exact->most_probable(log_beliefs(asked), rows)
-                          : predictor().find_most_probable_worlds(beliefs(asked), rows);
+  auto found = asks_back_end() ? knowledge_.model.exact->most_probable(log_beliefs(asked), rows)
+                               : predictor().find_most_probable_worlds(beliefs(asked), rows);
   found.worlds.masked_fill_(found.log_prob.isneginf().unsqueeze(1), kUnset);
   return {without_given(found.worlds, 1), found.log_prob};
 }
@@ -154,7 +154,8 @@ CheckFigures Core::check(const Asked& asked, std::int64_t samples) const {
   const auto generator = seeded(knowledge_.seed);
   const auto* const cnf = problem().facts().find<Cnf>();
   auto& prediction = *knowledge_.model.prediction;
-  if (!knowledge_.learns_q) {
+  const bool is_approximate = asks_back_end() && !is_exact();
+  if (!knowledge_.learns_q && !is_approximate) {
     Random random(draw_seed(generator));
     const bool of_each = problem().facts().find<Automaton>() == nullptr;
     const std::string of =
@@ -166,7 +167,7 @@ CheckFigures Core::check(const Asked& asked, std::int64_t samples) const {
                                   std::clamp<std::int64_t>(samples * figures.beliefs, 100, kMostWorldsSolved), random);
     }
   }
-  if (knowledge_.learns_q) {
+  if (knowledge_.learns_q || is_approximate) {
     if (prediction.multilinear()) {
       figures.multilinear = certify(prediction, problem(), believed, std::max<std::int64_t>(2, samples), generator);
     }

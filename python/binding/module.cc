@@ -147,14 +147,14 @@ std::shared_ptr<Core> make_formula_core(const std::optional<std::string>& path, 
   const py::gil_scoped_release release;
   const SignalsLetIn signals;
   const auto problem =
-      path ? read_formula_problem(*path, options) : formula_problem(parse_dimacs(text, "clauses"), options);
-  // Where no circuit compiles and worlds are many, q learns to explain under the solver.
+      path ? read_formula_problem(*path, options, speak) : formula_problem(parse_dimacs(text, "clauses"), options);
   std::vector<std::string> told;
   auto chosen_architecture = architecture;
   const bool exact =
       problem->facts().find<CompiledFormula>() != nullptr || problem->worlds().points() <= kMostWorldsEnumerated;
-  if (!exact && architecture.empty() && options.as == FormulaAs::kConstraint) {
-    chosen_architecture = "graph";
+  const bool approximate = !exact && options.as == FormulaAs::kConstraint;
+  if (approximate && architecture.empty()) chosen_architecture = kPropagation;
+  if (approximate && architecture == "graph") {  // q learns to explain under the solver
     told = {"q.variant=prune", "q.policy=on", "q.samples=64", "q.perceived=true", "q.pretrain=100"};
   }
   told.insert(told.end(), settings.begin(), settings.end());

@@ -1,7 +1,11 @@
 """Knowledge that is a formula: constraints, clauses, definitions; files of other tools; what cannot be."""
 
+import contextlib
+import io
 import itertools
 import pathlib
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -95,6 +99,13 @@ class OtherForms(unittest.TestCase):
             formula.write_text("p cnf 2 1\n1 2 0\n")
             self.assertAlmostEqual(quiet(str(formula)).log_prob(torch.zeros(1, 2, 2)).exp().item(), 0.75, places=6)
 
+    def test_a_header_that_is_off_is_said(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as said:
+            formula = pathlib.Path(folder) / "either.cnf"
+            formula.write_text("p cnf 2 7\n1 2 0\n")
+            anesi.Knowledge.from_cnf(formula)
+        self.assertIn("either.cnf:2: the header says 7 clauses, there are 1", said.getvalue())
+
 
 class Saved(unittest.TestCase):
     """Formulas over more worlds than could be listed come back without being brought again."""
@@ -128,11 +139,15 @@ class Saved(unittest.TestCase):
         logits = self.logits[:, :3]
         self.assertTrue(torch.allclose(again.log_prob(logits), know.log_prob(logits)))
 
-    def test_a_constraint_that_did_not_compile_with_its_q(self):
-        know = quiet(self.chain, seconds=0, settings={"q.pretrain": 1, "q.samples": 4})
-        self.assertEqual(know.architecture, "graph")
+    def test_a_constraint_that_did_not_compile(self):
+        for options in ({}, {"architecture": "graph", "settings": {"q.pretrain": 1, "q.samples": 4}}):
+            with self.subTest(**options):
+                self.compare_with_saved(quiet(self.chain, seconds=0, **options))
+
+    def compare_with_saved(self, know):
         again = self.again(know)
-        self.assertEqual(again.architecture, "graph")
+        self.assertFalse(know.exact or again.exact)
+        self.assertEqual((again.architecture, again.reason), (know.architecture, know.reason))
         beliefs = self.logits.float()
         know.eval(), again.eval()
         self.assertTrue(torch.allclose(again.loss(beliefs), know.loss(beliefs)))
@@ -162,6 +177,48 @@ class Saved(unittest.TestCase):
         know.save(self.folder / "large")
         with self.assertRaisesRegex(ValueError, "from_cnf"):
             anesi.load(self.folder / "large")
+
+
+class Approximate(unittest.TestCase):
+    """Constraints of which no circuit compiles in time."""
+
+    def test_without_loops_it_is_right_and_says_that_it_may_not_be(self):
+        chain = [[-i, i + 1] for i in range(1, 24)]
+        know, exact = quiet(chain, seconds=0), quiet(chain)
+        self.assertTrue(exact.exact)
+        self.assertFalse(know.exact)
+        self.assertEqual(know.architecture, "propagation")
+        self.assertRegex(know.reason, "approximate.*no circuit compiled in time")
+        logits = torch.randn(4, 24, 2, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
+        asked, expected = logits.clone().requires_grad_(), logits.clone().requires_grad_()
+        loss, right = know.loss(asked), exact.loss(expected)
+        loss.backward(), right.backward()
+        self.assertTrue(torch.allclose(loss, right))
+        self.assertTrue(torch.allclose(asked.grad, expected.grad))
+        labels = exact.sample(logits, count=1, seed=1)[:, 0]
+        self.assertTrue(torch.allclose(know.loss(logits, worlds=labels), exact.loss(logits, worlds=labels)))
+        with self.assertRaisesRegex(ValueError, "example 0"):
+            know.loss(logits, worlds=1 - torch.arange(24).ge(12).long().expand(4, 24))
+        self.assertLess(know.check(logits=logits).distance, 1e-6)
+
+    def test_a_large_formula_takes_bounded_time_and_memory(self):
+        source = """
+import random, resource, time
+import torch, anesi
+random.seed(1)
+clauses = [[v * random.choice((-1, 1)) for v in random.sample(range(1, 301), 3)] for _ in range(1000)]
+begin = time.time()
+know = anesi.Knowledge.from_cnf(clauses, seconds=3, verbose=False)
+logits = torch.zeros(2, 300, 2, requires_grad=True)
+know.loss(logits).backward()
+assert not know.exact and logits.grad.isfinite().all()
+assert time.time() - begin < 30, time.time() - begin
+world = know.most_probable(logits).worlds[0].tolist()
+assert all(any(world[abs(v) - 1] == (v > 0) for v in clause) for clause in clauses)
+assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 2e6, "kB"
+"""
+        ended = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
 
 
 class WhatCannotBe(unittest.TestCase):

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "anesi/check/model_check.h"
-#include "anesi/check/problem_check.h"
+#include "anesi/discover/problem_check.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/losses/amortized.h"
 #include "anesi/models/exact_model.h"

@@ -7,9 +7,9 @@
 #include "anesi/core/asked_output.h"
 #include "anesi/core/build.h"
 #include "anesi/core/error.h"
+#include "anesi/core/values_are_names.h"
 #include "anesi/core/variable_pairs.h"
 #include "anesi/logic/cnf.h"
-#include "anesi/predict/renaming.h"
 #include "anesi/search/sat_pruner.h"
 
 namespace anesi {

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "anesi/check/problem_check.h"
 #include "anesi/core/build.h"
 #include "anesi/core/error.h"
+#include "anesi/discover/problem_check.h"
 #include "anesi/losses/amortized.h"
 #include "anesi/models/exact_model.h"
 #include "anesi/models/pairwise.h"

@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "anesi/check/problem_check.h"
 #include "anesi/core/known_variables.h"
 #include "anesi/core/score.h"
 #include "anesi/core/trace.h"
 #include "anesi/data/terrain.h"
+#include "anesi/discover/problem_check.h"
 #include "anesi/tasks/warcraft/shortest_path.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"

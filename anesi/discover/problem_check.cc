@@ -1,30 +1,29 @@
-#include "anesi/check/problem_check.h"
+#include "anesi/discover/problem_check.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <memory>
+#include <numeric>
 
-#include "anesi/check/cnf_check.h"
 #include "anesi/core/asked_output.h"
 #include "anesi/core/error.h"
 #include "anesi/core/grid_walk.h"
+#include "anesi/core/index.h"
 #include "anesi/core/known_variables.h"
 #include "anesi/core/pruner.h"
 #include "anesi/core/reading_order.h"
 #include "anesi/core/score.h"
 #include "anesi/core/trace.h"
+#include "anesi/core/values_are_names.h"
 #include "anesi/core/variable_pairs.h"
+#include "anesi/discover/cnf_check.h"
 #include "anesi/exact/automaton.h"
 #include "anesi/logic/cnf.h"
-#include "anesi/models/automaton_inference.h"
-#include "anesi/predict/renaming.h"
 #include "anesi/search/propagation.h"
-#include "anesi/tensors/beliefs.h"
-#include "anesi/tensors/problem.h"
-#include "anesi/tensors/rows.h"
-#include "anesi/tensors/seeded.h"
 
 namespace anesi {
 namespace {
@@ -38,8 +37,8 @@ constexpr std::int64_t kNumbers = 20'000'000, kFewestWorlds = 10, kWork = 100'00
 constexpr const char* kPruner = "pruner";
 
 std::vector<bool> ask(std::int64_t domain, const std::function<void(Mask)>& pruner) {
-  const auto mask = std::make_unique<bool[]>(static_cast<std::size_t>(domain));
-  pruner(Mask(mask.get(), static_cast<std::size_t>(domain)));
+  const auto mask = std::make_unique<bool[]>(as_size(domain));
+  pruner(Mask(mask.get(), as_size(domain)));
   return std::vector<bool>(mask.get(), mask.get() + domain);
 }
 
@@ -52,7 +51,7 @@ std::string compare_prefixes(const std::vector<Row>& points, std::size_t begin, 
   const auto mask = allowed(static_cast<std::int64_t>(depth));
   std::vector<bool> expected(mask.size(), false);
   for (auto index = begin; index < end; ++index) {
-    if (points[index][depth] != kNone) expected[static_cast<std::size_t>(points[index][depth])] = true;
+    if (points[index][depth] != kNone) expected[as_size(points[index][depth])] = true;
   }
   for (std::size_t value = 0; value < mask.size(); ++value) {
     if (mask[value] == expected[value]) continue;
@@ -80,7 +79,7 @@ Finding brute_force(const Problem& problem, const Pruner& pruner) {
   problem.worlds().for_each_point(
       [&](Values world) { worlds_of[apply_to(problem, world)].emplace_back(world.begin(), world.end()); });
   std::int64_t prefixes = 0;
-  Row partial(static_cast<std::size_t>(problem.worlds().variables()), kUnset);
+  Row partial(as_size(problem.worlds().variables()), kUnset);
   for (const auto& [output, worlds] : worlds_of) {
     const auto difference = compare_prefixes(
         worlds, 0, worlds.size(), partial, 0,
@@ -96,7 +95,7 @@ Finding brute_force(const Problem& problem, const Pruner& pruner) {
   }
   std::vector<Row> outputs;
   for (const auto& [output, worlds] : worlds_of) outputs.push_back(output);
-  Row unknown(static_cast<std::size_t>(problem.outputs().variables()), kUnset);
+  Row unknown(as_size(problem.outputs().variables()), kUnset);
   const auto difference = compare_prefixes(
       outputs, 0, outputs.size(), unknown, 0,
       [&](std::int64_t variable) {
@@ -110,27 +109,27 @@ Finding brute_force(const Problem& problem, const Pruner& pruner) {
 
 // Follows random allowed choices to the end, and checks that the way to the world that was drawn stays open. A question
 // costs as much as a world is long, so that in very long ones only the last choices are asked for.
-Finding random_walks(const Problem& problem, const Pruner& pruner, const torch::Tensor& worlds,
-                     const torch::Tensor& outputs, const at::Generator& generator) {
+Finding random_walks(const Problem& problem, const Pruner& pruner, PointRows worlds, PointRows outputs,
+                     Random& random) {
   const auto variables = problem.worlds().variables();
   const auto reading = reading_order_of(problem);
   const auto read = reading.read();
-  const auto walks = std::min(kWalks, worlds.size(0));
+  const auto walks = std::min(kWalks, worlds.size());
   const auto choices = std::clamp(kWork / (walks * variables), std::min(kFewestChoices, variables), variables);
   for (std::int64_t walk = 0; walk < walks; ++walk) {
-    const auto world = values_of(worlds[walk]), output = values_of(outputs[walk]);
+    const auto world = worlds[walk], output = outputs[walk];
     Row truth(world.size(), kUnset), free(world.size(), kUnset);
     // Half of the walks go in the order of the variables, half in that in which they are read.
     for (std::int64_t step = 0; step < variables; ++step) {
-      const auto variable = walk % 2 == 0 ? step : read[static_cast<std::size_t>(step)];
-      const auto place = static_cast<std::size_t>(variable);
+      const auto variable = walk % 2 == 0 ? step : read[as_size(step)];
+      const auto place = as_size(variable);
       if (step < variables - choices) {
         truth[place] = free[place] = world[place];
         continue;
       }
       const auto domain = problem.worlds().domain(variable);
       const auto on_the_way = ask(domain, [&](Mask mask) { pruner.allow_worlds(output, truth, variable, mask); });
-      if (!on_the_way[static_cast<std::size_t>(world[place])]) {
+      if (!on_the_way[as_size(world[place])]) {
         return {kPruner, false,
                 fmt::format("forbids value {} of variable {} on the way to a world that gives the output", world[place],
                             variable)};
@@ -142,24 +141,24 @@ Finding random_walks(const Problem& problem, const Pruner& pruner, const torch::
       if (count == 0) {
         return {kPruner, false, fmt::format("leads into a dead end at variable {}", variable)};
       }
-      auto chosen = torch::randint(count, {1}, generator, torch::kInt64).item<std::int64_t>();
+      auto chosen = random.below(as_size(count));
       for (std::int64_t value = 0; value < domain; ++value) {
-        if (open[static_cast<std::size_t>(value)] && chosen-- == 0) free[place] = value;
+        if (open[as_size(value)] && chosen-- == 0) free[place] = value;
       }
     }
     Row known(output.size(), kUnset);
     for (const auto variable : reading.emitted()) {
-      const auto value = output[static_cast<std::size_t>(variable)];
+      const auto value = output[as_size(variable)];
       if (value == kNone) break;
       const auto possible =
           ask(problem.outputs().domain(variable), [&](Mask mask) { pruner.allow_outputs(known, variable, mask); });
-      if (!possible[static_cast<std::size_t>(value)]) {
+      if (!possible[as_size(value)]) {
         return {kPruner, false,
                 fmt::format("forbids value {} of output variable {}, which a world gives", value, variable)};
       }
-      known[static_cast<std::size_t>(variable)] = value;
+      known[as_size(variable)] = value;
     }
-    if (pruner.is_exact() && apply_to(problem, free) != output) {
+    if (pruner.is_exact() && !std::ranges::equal(apply_to(problem, free), output)) {
       return {kPruner, false, fmt::format("allowed a world that gives another output: ({})", fmt::join(free, ", "))};
     }
   }
@@ -169,14 +168,21 @@ Finding random_walks(const Problem& problem, const Pruner& pruner, const torch::
                       choices)};
 }
 
+std::vector<std::int64_t> permutation(std::int64_t size, Random& random) {
+  std::vector<std::int64_t> result(as_size(size));
+  std::iota(result.begin(), result.end(), 0);
+  std::ranges::shuffle(result, random);
+  return result;
+}
+
 // A search that decides a world's own values must never hear that they are impossible.
-Finding check_propagation(const Problem& problem, const PropagationOf& known, const torch::Tensor& worlds,
-                          const torch::Tensor& outputs, const at::Generator& generator) {
-  const auto walks = std::min(kWalks, worlds.size(0));
+Finding check_propagation(const Problem& problem, const PropagationOf& known, PointRows worlds, PointRows outputs,
+                          Random& random) {
+  const auto walks = std::min(kWalks, worlds.size());
   for (std::int64_t row = 0; row < walks; ++row) {
-    const auto world = values_of(worlds[row]), output = values_of(outputs[row]);
+    const auto world = worlds[row], output = outputs[row];
     const auto propagation = known.make(output);
-    const auto order = values_of(torch::randperm(problem.worlds().variables(), generator, torch::kInt64));
+    const auto order = permutation(problem.worlds().variables(), random);
     const auto rules_out_the_truth = [&] {
       for (std::size_t variable = 0; variable < world.size(); ++variable) {
         if ((propagation->domains()[variable] >> static_cast<unsigned>(world[variable]) & 1U) == 0) return true;
@@ -185,7 +191,7 @@ Finding check_propagation(const Problem& problem, const PropagationOf& known, co
     };
     bool good = !rules_out_the_truth();
     for (std::size_t place = 0; place < order.size() && good; ++place) {
-      good = propagation->decide(order[place], world[static_cast<std::size_t>(order[place])]) && !rules_out_the_truth();
+      good = propagation->decide(order[place], world[as_size(order[place])]) && !rules_out_the_truth();
     }
     if (!good)
       return {"propagation", false,
@@ -195,8 +201,8 @@ Finding check_propagation(const Problem& problem, const PropagationOf& known, co
 }
 
 // An output must stay as it is when all world variables but its two change.
-Finding check_pairs(const Problem& problem, const std::vector<VariablePair>& pairs, const torch::Tensor& worlds,
-                    const torch::Tensor& outputs) {
+Finding check_pairs(const Problem& problem, const std::vector<VariablePair>& pairs, PointRows worlds,
+                    PointRows outputs) {
   if (static_cast<std::int64_t>(pairs.size()) != problem.outputs().variables()) {
     return {"pairs", false, fmt::format("{} pairs for {} outputs", pairs.size(), problem.outputs().variables())};
   }
@@ -209,11 +215,10 @@ Finding check_pairs(const Problem& problem, const std::vector<VariablePair>& pai
     }
   }
   for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
-    const auto output = static_cast<std::int64_t>(pair), row = output % (worlds.size(0) - 1);
-    auto other = worlds[row + 1].clone();
-    for (const auto variable : pairs[pair]) other[variable] = worlds[row][variable];
-    const auto changed = apply(problem, other.unsqueeze(0))[0][output].item<std::int64_t>();
-    if (changed != outputs[row][output].item<std::int64_t>()) {
+    const auto output = static_cast<std::int64_t>(pair), row = output % (worlds.size() - 1);
+    Row other(worlds[row + 1].begin(), worlds[row + 1].end());
+    for (const auto variable : pairs[pair]) other[as_size(variable)] = worlds[row][as_size(variable)];
+    if (apply_to(problem, other)[pair] != outputs[row][pair]) {
       return {
           "pairs", false,
           fmt::format("output {} depends on more than variables {} and {}", output, pairs[pair][0], pairs[pair][1])};
@@ -222,12 +227,12 @@ Finding check_pairs(const Problem& problem, const std::vector<VariablePair>& pai
   return {"pairs", true, fmt::format("each of {} outputs depends on its two variables alone", pairs.size())};
 }
 
-Finding check_names(const Problem& problem, const torch::Tensor& worlds, const torch::Tensor& outputs,
-                    const at::Generator& generator) {
+Finding check_names(const Problem& problem, PointRows worlds, PointRows outputs, Random& random) {
   if (!problem.worlds().all_domains_equal()) return {"names", false, "variables have different domains"};
-  const auto names = torch::randperm(problem.worlds().largest_domain(), generator, torch::kInt64);
-  const auto renamed = names.index_select(0, worlds.view(-1)).view(worlds.sizes());
-  const bool good = torch::equal(apply(problem, renamed), outputs);
+  const auto names = permutation(problem.worlds().largest_domain(), random);
+  Points renamed(worlds);
+  for (auto& value : renamed.rows().values()) value = names[as_size(value)];
+  const bool good = differing_rows(apply(problem, renamed), outputs).empty();
   return {"names", good,
           good ? "outputs stay the same when values are renamed" : "outputs change when values are renamed"};
 }
@@ -238,21 +243,19 @@ Finding check_reading_order(const Problem& problem, const ReadingOrder& reading)
           complaint.empty() ? "reads every world variable once and emits every output" : complaint};
 }
 
-Finding check_automaton(const Problem& problem, const Automaton& automaton, const torch::Tensor& worlds,
-                        const torch::Tensor& outputs) {
+Finding check_automaton(const Problem& problem, const Automaton& automaton, PointRows worlds, PointRows outputs) {
   if (const auto complaint = automaton.reading().complaint(problem.worlds(), problem.outputs()); !complaint.empty()) {
     return {"automaton", false, "is of another function: " + complaint};
   }
-  const auto wrong = (outputs_of(automaton, worlds) != outputs).any(1).nonzero();
-  if (wrong.size(0) == 0) return {"automaton", true, "gives the outputs of c"};
-  const auto first = wrong[0][0].item<std::int64_t>();
+  const auto wrong = differing_rows(automaton.run(worlds), outputs);
+  if (wrong.empty()) return {"automaton", true, "gives the outputs of c"};
   return {"automaton", false,
           fmt::format("gives another output than c at world ({}), and {} of {} are wrong",
-                      fmt::join(values_of(worlds[first]), ", "), wrong.size(0), worlds.size(0))};
+                      fmt::join(worlds[wrong[0]], ", "), wrong.size(), worlds.size())};
 }
 
 // They must be variables of the world, and what is drawn for them values of theirs.
-Finding check_known(const Problem& problem, const KnownVariables& known, const at::Generator& generator) {
+Finding check_known(const Problem& problem, const KnownVariables& known, Random& random) {
   constexpr std::int64_t kDraws = 1000;
   std::vector<std::int64_t> domains;
   for (const auto variable : known.variables) {
@@ -262,9 +265,10 @@ Finding check_known(const Problem& problem, const KnownVariables& known, const a
     domains.push_back(problem.worlds().domain(variable));
   }
   const Space space(std::move(domains));
-  const auto drawn = draw_known(known, kDraws, generator);
-  for (std::int64_t row = 0; row < drawn.size(0); ++row) {
-    if (const auto complaint = space.complaint(row_of(drawn, row)); !complaint.empty()) {
+  Row drawn(known.variables.size());
+  for (std::int64_t draw = 0; draw < kDraws; ++draw) {
+    known.draw(random, drawn);
+    if (const auto complaint = space.complaint(drawn); !complaint.empty()) {
       return {"known variables", false, "what is drawn is no value of theirs: " + complaint};
     }
   }
@@ -272,8 +276,7 @@ Finding check_known(const Problem& problem, const KnownVariables& known, const a
 }
 
 // Outputs must be walks from the start to the goal.
-Finding check_walks(const Problem& problem, const GridWalk& walk, const torch::Tensor& worlds,
-                    const torch::Tensor& outputs) {
+Finding check_walks(const Problem& problem, const GridWalk& walk, PointRows worlds, PointRows outputs) {
   if (walk.world_variables() != problem.worlds().variables()) {
     return {"walk", false,
             fmt::format("{} variables of a grid for {} world variables", walk.world_variables(),
@@ -284,10 +287,10 @@ Finding check_walks(const Problem& problem, const GridWalk& walk, const torch::T
             fmt::format("outputs have {} values, a step has {} directions", problem.outputs().largest_domain(),
                         kDirections)};
   }
-  for (std::int64_t row = 0; row < outputs.size(0); ++row) {
-    const auto its_own = walk.in(row_of(worlds, row));
+  for (std::int64_t row = 0; row < outputs.size(); ++row) {
+    const auto its_own = walk.in(worlds[row]);
     auto cell = its_own.start;
-    for (const auto direction : values_of(outputs[row])) {
+    for (const auto direction : outputs[row]) {
       if (direction == kNone || cell == kNone) break;
       cell = walk.step(cell, direction);
     }
@@ -298,9 +301,10 @@ Finding check_walks(const Problem& problem, const GridWalk& walk, const torch::T
 }
 
 // c's own outputs cannot be bettered.
-Finding check_score(const Problem& problem, const torch::Tensor& worlds, const torch::Tensor& outputs) {
-  const bool best = (regret(problem, worlds, outputs) == 0).all().item<bool>();
-  const bool same = (distance(problem, worlds, outputs, outputs) == 0).all().item<bool>();
+Finding check_score(const Problem& problem, PointRows worlds, PointRows outputs) {
+  const auto is_zero = [](float value) { return value == 0; };
+  const bool best = std::ranges::all_of(regret(problem, worlds, outputs), is_zero);
+  const bool same = std::ranges::all_of(distance(problem, worlds, outputs, outputs), is_zero);
   return {"score", best && same,
           !best   ? "c's own outputs are said to do worse than c's own"
           : !same ? "outputs are said to differ from themselves"
@@ -312,17 +316,17 @@ Finding check_score(const Problem& problem, const torch::Tensor& worlds, const t
 std::vector<Finding> check_problem(const Problem& problem, std::uint64_t seed) {
   std::vector<Finding> findings;
   const auto& facts = problem.facts();
-  const auto generator = seeded(seed);
+  Random random(seed);
   const auto numbers = problem.worlds().variables() * problem.worlds().largest_domain();
   const auto rows = std::clamp(kNumbers / std::max<std::int64_t>(1, numbers), kFewestWorlds, kWorlds);
-  const auto worlds = sample_worlds(uniform_beliefs(rows, problem.worlds()), generator);
-  torch::Tensor outputs;
+  const auto worlds = random_points(problem.worlds(), rows, random);
+  Points outputs;
   try {
     outputs = apply(problem, worlds);
     for (std::int64_t row = 0; row < rows; ++row) {
-      if (const auto complaint = problem.outputs().complaint(values_of(outputs[row])); !complaint.empty()) {
-        throw Error(fmt::format("the output of world ({}) is outside its space: {}",
-                                fmt::join(values_of(worlds[row]), ", "), complaint));
+      if (const auto complaint = problem.outputs().complaint(outputs[row]); !complaint.empty()) {
+        throw Error(
+            fmt::format("the output of world ({}) is outside its space: {}", fmt::join(worlds[row], ", "), complaint));
       }
     }
     findings.push_back({"outputs", true, fmt::format("inside their space for {} worlds", rows)});
@@ -331,10 +335,10 @@ std::vector<Finding> check_problem(const Problem& problem, std::uint64_t seed) {
     return findings;
   }
   // Again in another order, so that neighbours in a batch and on threads differ, and one at a time.
-  const auto order = torch::randperm(rows, generator, torch::kInt64);
-  bool same = torch::equal(apply(problem, worlds.index_select(0, order)), outputs.index_select(0, order));
+  const auto order = permutation(rows, random);
+  bool same = apply(problem, rows_at(worlds, order)) == rows_at(outputs, order);
   for (std::int64_t row = 0; row < rows && same; ++row) {
-    same = apply_to(problem, values_of(worlds[row])) == values_of(outputs[row]);
+    same = std::ranges::equal(apply_to(problem, worlds[row]), outputs[row]);
   }
   findings.push_back({"deterministic", same,
                       same ? "the same outputs again, in batches over threads and one at a time"
@@ -350,21 +354,21 @@ std::vector<Finding> check_problem(const Problem& problem, std::uint64_t seed) {
   if (const auto* const pruner = facts.find<Pruner>(); pruner != nullptr && readable) {
     findings.push_back(pruner->is_exact() && problem.worlds().points() <= kSmall
                            ? brute_force(problem, *pruner)
-                           : random_walks(problem, *pruner, worlds, outputs, generator));
+                           : random_walks(problem, *pruner, worlds, outputs, random));
   }
   if (const auto* const cnf = facts.find<Cnf>()) {
     const auto some = std::min(kWalks, rows);
-    findings.push_back(check_cnf(problem, *cnf, worlds.slice(0, 0, some), outputs.slice(0, 0, some).contiguous()));
+    findings.push_back(check_cnf(problem, *cnf, worlds.rows().slice(0, some), outputs.rows().slice(0, some)));
   }
   if (const auto* const propagation = facts.find<PropagationOf>()) {
-    findings.push_back(check_propagation(problem, *propagation, worlds, outputs, generator));
+    findings.push_back(check_propagation(problem, *propagation, worlds, outputs, random));
   }
   if (const auto* const known = facts.find<VariablePairs>()) {
     findings.push_back(check_pairs(problem, known->pairs, worlds, outputs));
   }
-  if (facts.find<ValuesAreNames>() != nullptr) findings.push_back(check_names(problem, worlds, outputs, generator));
+  if (facts.find<ValuesAreNames>() != nullptr) findings.push_back(check_names(problem, worlds, outputs, random));
   if (const auto* const known = facts.find<KnownVariables>()) {
-    findings.push_back(check_known(problem, *known, generator));
+    findings.push_back(check_known(problem, *known, random));
   }
   if (facts.find<Score>() != nullptr) findings.push_back(check_score(problem, worlds, outputs));
   if (const auto* const walk = facts.find<GridWalk>()) findings.push_back(check_walks(problem, *walk, worlds, outputs));
@@ -373,11 +377,10 @@ std::vector<Finding> check_problem(const Problem& problem, std::uint64_t seed) {
     findings.push_back({"asked output", complaint.empty(), complaint.empty() ? "is one of the outputs" : complaint});
   }
   if (const auto* const trace = facts.find<Trace>()) {
-    const auto told = trace_of(*trace, worlds);
-    const bool same = torch::equal(told, trace_of(*trace, worlds));
-    const bool good = same && told.dim() == 2 && told.size(0) == rows;
+    const auto told = trace->of(worlds);
+    const bool good = told == trace->of(worlds) && told.size() == rows;
     findings.push_back({"trace", good,
-                        good ? fmt::format("{} numbers of each world, the same again", told.size(1))
+                        good ? fmt::format("{} numbers of each world, the same again", told.width())
                              : "differs from call to call, or has not a row for each world"});
   }
   return findings;

@@ -1,4 +1,4 @@
-#include "anesi/check/cnf_check.h"
+#include "anesi/discover/cnf_check.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,9 +7,8 @@
 #include <optional>
 
 #include "anesi/core/build.h"
+#include "anesi/core/index.h"
 #include "anesi/logic/sat.h"
-#include "anesi/tensors/problem.h"
-#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {
@@ -48,7 +47,7 @@ class Saying {
     std::vector<int> assumptions;
     for (std::int64_t place = kFree; place < variables; ++place) {
       const auto variable = (first + place) % variables;
-      assumptions.push_back(cnf_.world(variable, world[static_cast<std::size_t>(variable)]));
+      assumptions.push_back(cnf_.world(variable, world[as_size(variable)]));
     }
     if (!cnf_.encoding().is_constraint()) {
       for (std::size_t variable = 0; variable < output.size(); ++variable) {
@@ -115,17 +114,17 @@ Finding other_output(Values world, const std::optional<std::vector<std::int64_t>
 
 }  // namespace
 
-Finding check_cnf(const Problem& problem, const Cnf& cnf, const torch::Tensor& worlds, const torch::Tensor& outputs) {
+Finding check_cnf(const Problem& problem, const Cnf& cnf, PointRows worlds, PointRows outputs) {
   if (!cnf.encoding().fits(problem.worlds(), problem.outputs())) {
     return {kFormula, false, "is over other worlds or outputs than the problem's"};
   }
   if (has_literals_outside(cnf)) return {kFormula, false, "has literals of variables that it does not have"};
   if (!this_build().cadical) return {kFormula, true, "not compared with c: anesi was built without CaDiCaL"};
   const Saying formula(cnf);
-  std::vector<std::int64_t> near;  // worlds that the formula finds, one after another
-  std::vector<std::int64_t> of_rows;
-  for (std::int64_t row = 0; row < worlds.size(0); ++row) {
-    const auto world = row_of(worlds, row), expected = row_of(outputs, row);
+  Points near(worlds.size(), worlds.width());  // worlds that the formula finds
+  std::vector<std::int64_t> of_rows;           // for the outputs of these
+  for (std::int64_t row = 0; row < worlds.size(); ++row) {
+    const auto world = worlds[row], expected = outputs[row];
     const auto said = formula.output(world);
     if (!said || !std::ranges::equal(*said, expected)) return other_output(world, said, expected);
     if (formula.has_two_models(world)) {
@@ -133,21 +132,20 @@ Finding check_cnf(const Problem& problem, const Cnf& cnf, const torch::Tensor& w
               fmt::format("has several models for the world ({}): each would be counted", fmt::join(world, ", "))};
     }
     if (const auto found = formula.world_near(world, expected, row)) {
-      near.insert(near.end(), found->begin(), found->end());
+      std::ranges::copy(*found, near[std::ssize(of_rows)].begin());
       of_rows.push_back(row);
     }
   }
-  const auto found = torch::tensor(near, torch::kInt64).view({-1, worlds.size(1)});
-  const auto given = found.size(0) > 0 ? apply(problem, found).contiguous() : outputs.slice(0, 0, 0);
+  const auto found = near.rows().slice(0, std::ssize(of_rows));
+  const auto given = apply(problem, found);
   const std::vector<std::int64_t> satisfied{1};
-  for (std::int64_t row = 0; row < found.size(0); ++row) {
-    const auto said =
-        cnf.encoding().is_constraint() ? Values(satisfied) : row_of(outputs, of_rows[static_cast<std::size_t>(row)]);
-    if (!std::ranges::equal(row_of(given, row), said)) {
-      return other_output(row_of(found, row), std::vector<std::int64_t>(said.begin(), said.end()), row_of(given, row));
+  for (std::int64_t row = 0; row < found.size(); ++row) {
+    const auto said = cnf.encoding().is_constraint() ? Values(satisfied) : outputs[of_rows[as_size(row)]];
+    if (!std::ranges::equal(given[row], said)) {
+      return other_output(found[row], std::vector<std::int64_t>(said.begin(), said.end()), given[row]);
     }
   }
-  return {kFormula, true, fmt::format("agrees with c on {} worlds", worlds.size(0) + found.size(0))};
+  return {kFormula, true, fmt::format("agrees with c on {} worlds", worlds.size() + found.size())};
 }
 
 DistanceBound certify_cnf(const Problem& problem, const Cnf& cnf, const WorldSource& source, std::int64_t draws,

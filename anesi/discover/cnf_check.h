@@ -1,11 +1,9 @@
 // Does a formula that was told say what the function does?
 #pragma once
 
-#include <torch/torch.h>
-
-#include "anesi/check/problem_check.h"
 #include "anesi/core/problem.h"
 #include "anesi/discover/discover.h"
+#include "anesi/discover/problem_check.h"
 #include "anesi/logic/cnf.h"
 
 namespace anesi {
@@ -14,7 +12,7 @@ namespace anesi {
 // one model, whose output is c's (for a constraint: one model if c gives 1, else none). Then on worlds that the formula
 // itself finds for those outputs, close to the first ones. Needs CaDiCaL; without it, only literals and domains are
 // compared, which the finding says.
-Finding check_cnf(const Problem& problem, const Cnf& cnf, const torch::Tensor& worlds, const torch::Tensor& outputs);
+Finding check_cnf(const Problem& problem, const Cnf& cnf, PointRows worlds, PointRows outputs);
 
 // On how many worlds of a source the formula gives another output than c, or none. Needs CaDiCaL.
 DistanceBound certify_cnf(const Problem& problem, const Cnf& cnf, const WorldSource& source, std::int64_t draws,
