@@ -109,7 +109,7 @@ void FlowPrior::load_state(const NamedTensors& state) {
   const auto size = ratios_.size();
   const auto fits = saved_tensor(state, "fits", torch::kLong, {});
   torch::Tensor mean, factor;
-  if (state.contains("mean")) {
+  if (state.contains("mean") || state.contains("factor")) {
     mean = saved_tensor(state, "mean", torch::kFloat64, {size}).clone();
     factor = saved_tensor(state, "factor", torch::kFloat64, {size, size}).clone();
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "anesi/core/error.h"
@@ -35,6 +36,17 @@ std::vector<std::int64_t> Presentation::read_output(const std::string& text) con
     at = static_cast<std::size_t>(end - text.data());
   }
   return numbers;
+}
+
+std::vector<std::int64_t> Presentation::read_named_output(const std::string& text,
+                                                          const std::vector<std::string>& names) const {
+  const auto named = std::ranges::find(names, text);
+  if (named != names.end()) return {named - names.begin()};
+  try {
+    return Presentation::read_output(text);
+  } catch (const UsageError&) {
+    throw UsageError(fmt::format("output '{}': write `{}` or a number", text, fmt::join(names, "`, `")));
+  }
 }
 
 torch::Tensor Presentation::read_input(const std::filesystem::path&) const {

@@ -56,6 +56,10 @@ class Presentation {
 
   // A label on one line: the output, with "not" before it where that does not hold.
   std::string label(const Observations& label) const;
+
+ protected:
+  // For an output of one variable whose values have these names: a name or a number. Throws UsageError.
+  std::vector<std::int64_t> read_named_output(const std::string& text, const std::vector<std::string>& names) const;
 };
 
 }  // namespace anesi

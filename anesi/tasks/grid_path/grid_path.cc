@@ -63,6 +63,9 @@ class PathPresentation final : public Presentation {
     return text.empty() ? "no edge" : text;
   }
   std::string output(Values output) const override { return output[0] == kSatisfied ? "a path" : "no path"; }
+  std::vector<std::int64_t> read_output(const std::string& text) const override {
+    return read_named_output(text, {"no path", "a path"});
+  }
   std::string variable(std::int64_t variable) const override {
     if (variable < graph_.vertices) return fmt::format("end {}", variable);
     const auto [from, to] = graph_.edges[static_cast<std::size_t>(variable - graph_.vertices)];

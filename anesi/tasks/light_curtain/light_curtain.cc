@@ -84,6 +84,15 @@ class LightCurtainPresentation final : public Presentation {
   std::string output(Values output) const override {
     return output[0] == beams_ ? "nothing there" : fmt::format("from beam {} to {}", output[0] + 1, output[1] + 1);
   }
+  std::vector<std::int64_t> read_output(const std::string& text) const override {
+    if (text == "nothing there") return {beams_, beams_};
+    if (!text.starts_with("from beam ")) return Presentation::read_output(text);
+    std::string numbers;
+    for (const auto letter : text) numbers += letter >= '0' && letter <= '9' ? letter : ' ';
+    auto ends = Presentation::read_output(numbers);
+    for (auto& end : ends) --end;
+    return ends;
+  }
   std::string variable(std::int64_t variable) const override { return fmt::format("beam {}", variable + 1); }
   std::string output_variable(std::int64_t variable) const override { return variable == 0 ? "first" : "last"; }
 

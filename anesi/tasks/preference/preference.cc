@@ -171,6 +171,9 @@ class RankingPresentation final : public Presentation {
     return text;
   }
   std::string output(Values output) const override { return output[0] == kSatisfied ? "a ranking" : "no ranking"; }
+  std::vector<std::int64_t> read_output(const std::string& text) const override {
+    return read_named_output(text, {"no ranking", "a ranking"});
+  }
   std::string variable(std::int64_t variable) const override {
     const auto side = static_cast<std::int64_t>(kAsked.size());
     return fmt::format("kind {} has rank {}", kAsked[static_cast<std::size_t>(variable / side)], 1 + variable % side);
