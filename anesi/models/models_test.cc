@@ -1,24 +1,12 @@
 // What every architecture must get right, checked for all that are registered.
 #include <gtest/gtest.h>
 
-#include <barrier>
-#include <mutex>
 #include <set>
-#include <thread>
 
-#include "anesi/core/error.h"
 #include "anesi/core/output_tables.h"
 #include "anesi/core/problem.h"
 #include "anesi/models/architecture.h"
-#include "anesi/models/beam.h"
-#include "anesi/models/module_tensors.h"
-#include "anesi/models/next_choice.h"
-#include "anesi/models/sample.h"
-#include "anesi/tensors/beliefs.h"
-#include "anesi/tensors/problem.h"
-#include "anesi/tensors/rows.h"
-#include "anesi/tensors/seeded.h"
-#include "anesi/testing/message_of.h"
+#include "anesi/testing/architecture_conformance.h"
 #include "anesi/testing/toy_problems.h"
 
 namespace anesi {
@@ -94,331 +82,39 @@ TEST(Architectures, AreAllTestedHere) {
   EXPECT_EQ(tested, std::set<std::string>(names.begin(), names.end()));
 }
 
-// Every point of a space and, where points may end early, every one that does, int64 [points, variables].
-torch::Tensor all_points(const Space& space, bool end_early) {
-  if (!end_early) return points_of(space);
-  std::vector<torch::Tensor> points{torch::full({1, space.variables()}, kNone, torch::kInt64)};
-  for (std::int64_t length = 1; length <= space.variables(); ++length) {
-    const auto& domains = space.domains();
-    const auto begun = points_of(Space({domains.begin(), domains.begin() + length}));
-    points.push_back(torch::constant_pad_nd(begun, {0, space.variables() - length}, kNone));
-  }
-  return torch::cat(points);
-}
-
 class EveryArchitecture : public testing::TestWithParam<Case> {
  protected:
-  EveryArchitecture() {
-    torch::manual_seed(11);
-    problem_ = problem_of(GetParam());
-    q_ = build(GetParam(), *problem_);
-    model_ = GetParam().explains ? q_.explanation : q_.prediction;
-    beliefs_ = (torch::randn({3, problem_->worlds().variables(), problem_->worlds().largest_domain()}) * 2).exp() *
-               uniform_beliefs(3, problem_->worlds());
-    beliefs_ = beliefs_ / beliefs_.sum(2, /*keepdim=*/true);
-    if (GetParam().explains) outputs_ = apply(*problem_, most_likely_worlds(beliefs_));
-    // Networks that normalise by the batch while they learn are looked at as they are at rest.
-    q_.eval();
-    points_ = all_points(model_->space(), walks());
+  toys::ArchitectureConformance the_case() const {
+    const auto problem = problem_of(GetParam());
+    return {[problem] { return build(GetParam(), *problem); }, problem,
+            GetParam().explains ? toys::Part::kExplanation : toys::Part::kPrediction, GetParam().problem == "walks"};
   }
-
-  // Whether points are walks, which may end early and of which some are impossible.
-  bool walks() const { return GetParam().problem == "walks"; }
-
-  Context context() const { return {beliefs_, outputs_}; }
-  // One row of the context, over and over.
-  Context repeated(std::int64_t example, std::int64_t times) const {
-    return {beliefs_[example].unsqueeze(0).expand({times, -1, -1}),
-            outputs_.defined() ? outputs_[example].unsqueeze(0).expand({times, -1}) : outputs_};
-  }
-
-  // log q of every point for one row of the context, [points].
-  torch::Tensor enumerated(std::int64_t example) {
-    return model_->log_prob(repeated(example, points_.size(0)), points_);
-  }
-
-  std::shared_ptr<const Problem> problem_;
-  InferenceModel q_;
-  std::shared_ptr<SequenceModel> model_;  // one of q_
-  torch::Tensor beliefs_;                 // [3, variables, domain]
-  torch::Tensor outputs_;                 // [3, outputs] where worlds are explained
-  torch::Tensor points_;                  // every point of the model's space, [points, variables]
 };
-
-TEST_P(EveryArchitecture, SumsToOne) {
-  for (std::int64_t row = 0; row < 3; ++row) EXPECT_NEAR(enumerated(row).exp().sum().item<float>(), 1, 1e-5);
-}
-
-TEST_P(EveryArchitecture, LogProbIsTheProductOfItsSteps) {
-  const torch::NoGradGuard no_gradients;
-  for (const auto& point : points_.unbind(0)) {
-    auto rollout = model_->begin(context());
-    auto total = torch::zeros({3});
-    for (const auto variable : model_->order()) {
-      const auto choice = next_choice(*rollout);
-      ASSERT_EQ(choice.log_probs.size(1), model_->space().domain(variable));
-      const auto value = point[variable].expand({3});
-      total += choice.log_prob(value);
-      rollout->advance(value);
-    }
-    EXPECT_TRUE(torch::allclose(total, model_->log_prob(context(), point.expand({3, -1})), 1e-4, 1e-4));
-  }
-}
-
-TEST_P(EveryArchitecture, AFullBeamRanksEveryOutput) {
-  const torch::NoGradGuard no_gradients;
-  const auto beam = beam_search(*model_, context(), points_.size(0));
-  if (!walks()) {
-    ASSERT_EQ(beam.values.size(1), points_.size(0));
-  }
-  for (std::int64_t example = 0; example < 3; ++example) {
-    const auto all = std::get<0>(enumerated(example).sort(0, /*descending=*/true));
-    const auto possible = all.isfinite().sum().item<std::int64_t>();
-    ASSERT_EQ(beam.log_prob[example].isfinite().sum().item<std::int64_t>(), possible);
-    if (!walks()) {
-      ASSERT_EQ(possible, points_.size(0));
-    }
-    const auto expected = all.slice(0, 0, possible);
-    EXPECT_TRUE(torch::allclose(beam.log_prob[example].slice(0, 0, possible), expected, 1e-4, 1e-4));
-    const auto again = model_->log_prob(repeated(example, possible), beam.values[example].slice(0, 0, possible));
-    EXPECT_TRUE(torch::allclose(again, expected, 1e-4, 1e-4)) << "the points do not have the scores they came with";
-  }
-}
-
-TEST_P(EveryArchitecture, AWidthOfOneIsGreedy) {
-  const torch::NoGradGuard no_gradients;
-  const auto beam = beam_search(*model_, context(), 1);
-  auto rollout = model_->begin(context());
-  for (const auto variable : model_->order()) {
-    const auto choice = next_choice(*rollout);
-    const auto value = choice.values(choice.log_probs.argmax(1));
-    EXPECT_TRUE(torch::equal(beam.values.select(1, 0).select(1, variable), value));
-    rollout->advance(value);
-  }
-}
-
-TEST_P(EveryArchitecture, SamplesFollowTheModel) {
-  const torch::NoGradGuard no_gradients;
-  constexpr std::int64_t kSamples = 20000;
-  const auto samples = sample(*model_, repeated(0, kSamples), seeded(5));
-  const auto expected = enumerated(0).exp();
-  for (std::int64_t index = 0; index < points_.size(0); ++index) {
-    const auto share = (samples.values == points_[index]).all(1).to(torch::kFloat32).mean().item<float>();
-    EXPECT_NEAR(share, expected[index].item<float>(), 0.02);
-  }
-}
-
 // All but `grid`, whose sweeps run in 32 bits whatever they are given: finite differences there say nothing. Its
 // gradients have tests of their own, grid_test.cc and soft_min_sweeps_test.cc.
 class EveryModelOf64Bits : public EveryArchitecture {};
-
-// With a step so small that it crosses none of the rectifiers' kinks.
-TEST_P(EveryModelOf64Bits, GradientsMatchFiniteDifferences) {
-  const auto possible = enumerated(0).isfinite();
-  q_.prediction->to(torch::kFloat64);
-  if (walks()) {
-    // The biases of a fresh `resnet` are zero, so that some of its rectifiers stand just at their kinks.
-    const torch::NoGradGuard no_gradients;
-    for (auto& parameter : q_.prediction->parameters()) parameter.add_(0.1 * torch::randn_like(parameter));
-  }
-  if (q_.explanation) q_.explanation->to(torch::kFloat64);
-  // Of walks, some that are possible.
-  const auto values = walks() ? points_.index({possible}).slice(0, 0, 3) : points_.slice(0, 1, 4);
-  auto beliefs = beliefs_.detach().to(torch::kFloat64).requires_grad_(true);
-  const auto log_prob = [&] { return model_->log_prob({beliefs, outputs_}, values).sum(); };
-  auto tensors = q_.prediction->parameters();
-  if (q_.explanation) {
-    const auto more = q_.explanation->parameters();
-    tensors.insert(tensors.end(), more.begin(), more.end());
-  }
-  tensors.push_back(beliefs);
-  log_prob().backward();
-  const torch::NoGradGuard no_gradients;
-  for (std::size_t index = 0; index < tensors.size(); ++index) {
-    if (!tensors[index].grad().defined()) continue;  // a head that no step of these values used
-    const auto direction = torch::randn_like(tensors[index]);
-    const auto expected = (tensors[index].grad() * direction).sum().item<double>();
-    const auto original = tensors[index].clone();
-    const auto at = [&](double offset) {
-      tensors[index].copy_(original + offset * direction);
-      return log_prob().item<double>();
-    };
-    const double step = 1e-8;
-    const double measured = (at(step) - at(-step)) / (2 * step);
-    tensors[index].copy_(original);
-    EXPECT_NEAR(measured, expected, 1e-5 * std::abs(expected) + 1e-6) << "tensor " << index;
-  }
-}
-
-// Perception learns through a q whose weights ask for no gradient: none is computed for them.
-TEST_P(EveryArchitecture, AtRestGradientsReachTheBeliefsAlone) {
-  for (auto parameter : q_.prediction->parameters()) parameter.set_requires_grad(false);
-  auto beliefs = beliefs_.detach().clone().requires_grad_(true);
-  q_.prediction->log_prob(beliefs, apply(*problem_, most_likely_worlds(beliefs_))).sum().backward();
-  EXPECT_TRUE(beliefs.grad().defined());
-  for (const auto& parameter : q_.prediction->parameters()) EXPECT_FALSE(parameter.grad().defined());
-}
-
-// All that a model can be asked, as somebody asks who knows nothing of others who ask too.
-std::vector<torch::Tensor> answers_of(const InferenceModel& q, SequenceModel& model, const Context& context) {
-  q.eval();
-  std::vector<torch::Tensor> answers;
-  torch::Tensor likely;
-  {
-    const torch::NoGradGuard no_gradients;
-    const auto beam = beam_search(model, context, 3);
-    likely = beam.values.select(1, 0).contiguous();
-    const auto drawn = sample(model, context, seeded(3));
-    answers = {beam.values, beam.log_prob, drawn.values, drawn.log_prob, model.log_prob(context, drawn.values)};
-    if (const auto best = model.most_probable(context)) {
-      answers.insert(answers.end(), {best->worlds, best->log_prob});
-    }
-    if (q.explanation) {
-      const auto joint = joint_beam_search(q, context.beliefs, 3);
-      answers.insert(answers.end(), {joint.outputs, joint.worlds, joint.log_prob});
-    }
-  }
-  const auto beliefs = context.beliefs.detach().clone().requires_grad_(true);
-  const auto log_prob = model.log_prob({beliefs, context.outputs}, likely);
-  answers.push_back(torch::autograd::grad({log_prob.sum()}, {beliefs})[0]);
-  answers.push_back(log_prob.detach());
-  return answers;
-}
-
-TEST_P(EveryArchitecture, AnswersSeveralThreadsAsOneAndStaysAsItIs) {
-  constexpr int kThreads = 3, kTimes = 20;
-  const auto expected = answers_of(q_, *model_, context());
-  const auto before = copied(model_tensors(q_));
-  std::vector<std::string> failures;
-  std::mutex mutex;
-  const auto fail = [&](const std::string& how) {
-    const std::lock_guard lock(mutex);
-    failures.push_back(how);
-  };
-  std::barrier together(kThreads);
-  const auto ask = [&] {
-    together.arrive_and_wait();
-    for (int time = 0; time < kTimes; ++time) {
-      try {
-        const auto answers = answers_of(q_, *model_, context());
-        for (std::size_t place = 0; place < expected.size(); ++place) {
-          if (!torch::equal(answers[place], expected[place])) fail("answer " + std::to_string(place) + " differs");
-        }
-      } catch (const std::exception& error) {
-        fail(error.what());
-      }
-    }
-  };
-  std::vector<std::thread> threads;
-  for (int thread = 0; thread < kThreads; ++thread) threads.emplace_back(ask);
-  for (auto& thread : threads) thread.join();
-  EXPECT_TRUE(failures.empty()) << failures.size() << " failures, the first: " << failures[0];
-  const auto after = model_tensors(q_);
-  ASSERT_EQ(after.size(), before.size());
-  for (const auto& [name, tensor] : before) EXPECT_TRUE(torch::equal(tensor, after.at(name))) << name;
-  for (const auto& parameter : model_->parameters()) {
-    EXPECT_TRUE(parameter.requires_grad());
-    EXPECT_FALSE(parameter.grad().defined());
-  }
-}
-
 class EveryMultilinearModel : public EveryArchitecture {};
-
-TEST_P(EveryMultilinearModel, IsTheMeanOfItselfOverWorlds) {
-  // q(.|P) = E_{w~P} q(.|w), summed over every world.
-  const torch::NoGradGuard no_gradients;
-  for (std::int64_t row = 0; row < 3; ++row) {
-    auto expected = torch::zeros({points_.size(0)});
-    problem_->worlds().for_each_point([&](Values point) {
-      const auto world = tensor_of(point).unsqueeze(0);
-      const auto probability = world_log_prob(beliefs_[row].unsqueeze(0), world).exp();
-      const auto certain = certain_beliefs(world, problem_->worlds()).expand({points_.size(0), -1, -1});
-      expected += probability * model_->log_prob(certain, points_).exp();
-    });
-    EXPECT_TRUE(torch::allclose(enumerated(row).exp(), expected, 1e-4, 1e-6));
-  }
-}
-
-// Allows only points whose values do not decrease, by trying every point of the space.
-class Sorted final : public Pruner {
- public:
-  explicit Sorted(Space space, bool possible = true) : space_(std::move(space)), possible_(possible) {}
-  void allow_outputs(Values partial, std::int64_t variable, Mask mask) const override {
-    space_.for_each_point([&](Values point) {
-      const auto fits = [](std::int64_t chosen, std::int64_t value) { return chosen == kUnset || chosen == value; };
-      if (!possible_ || !std::ranges::is_sorted(point) || !std::ranges::equal(partial, point, fits)) return;
-      mask[static_cast<std::size_t>(point[static_cast<std::size_t>(variable)])] = true;
-    });
-  }
-  void allow_worlds(Values, Values partial, std::int64_t variable, Mask mask) const override {
-    allow_outputs(partial, variable, mask);
-  }
-
- private:
-  Space space_;
-  bool possible_;
-};
-
-TEST_P(EveryArchitecture, PrunedBeamAndSamplesStayWithinWhatIsAllowed) {
-  const torch::NoGradGuard no_gradients;
-  const auto is_sorted = [](const torch::Tensor& values) {  // as far as they go
-    return (values.masked_fill(values == kNone, kDirections).diff(1, -1) >= 0).all().item<bool>();
-  };
-  const Sorted pruner(model_->space());
-  const SymbolicPruning pruning(pruner);
-  const auto samples = sample(*model_, context(), seeded(5), &pruning);
-  EXPECT_TRUE(is_sorted(samples.values)) << samples.values;
-  EXPECT_TRUE(torch::allclose(samples.log_prob, log_prob(*model_, context(), samples.values, &pruning), 1e-4, 1e-4));
-  const auto beam = beam_search(*model_, context(), points_.size(0), &pruning);
-  EXPECT_TRUE(is_sorted(beam.values)) << beam.values;
-  EXPECT_NEAR(beam.log_prob[0].exp().sum().item<float>(), 1, 1e-4);
-}
-
 class EveryDifferentiableRollout : public EveryArchitecture {};  // but `grid`, as above
-
-// The normaliser is part of the graph: gradients are those of the pruned model, by finite differences.
-TEST_P(EveryDifferentiableRollout, HasTheGradientsOfThePrunedModel) {
-  const Sorted pruner(model_->space());
-  const SymbolicPruning pruning(pruner);
-  model_->to(torch::kFloat64);
-  beliefs_ = beliefs_.to(torch::kFloat64);
-  // Of walks, some that are possible.
-  const auto values = walks() ? beam_search(*model_, context(), 1, &pruning).values.select(1, 0).detach()
-                              : torch::zeros({3, model_->space().variables()}, torch::kInt64);
-  const auto weights = model_->parameters();
-  auto weight = weights[weights.size() > 1 ? 1 : 0];
-  log_prob(*model_, context(), values, &pruning).sum().backward();
-  const torch::NoGradGuard no_gradients;
-  const auto direction = torch::randn_like(weight);
-  const auto expected = (weight.grad() * direction).sum().item<double>();
-  const auto at = [&](double offset) {
-    weight.add_(direction, offset);
-    const auto value = log_prob(*model_, context(), values, &pruning).sum().item<double>();
-    weight.sub_(direction, offset);
-    return value;
-  };
-  EXPECT_NEAR((at(1e-8) - at(-1e-8)) / 2e-8, expected, 1e-5 * std::abs(expected) + 1e-6);
-}
-
-TEST_P(EveryArchitecture, APrefixWithNoCompletionIsAnErrorThatNamesIt) {
-  const Sorted nothing(model_->space(), false);
-  const SymbolicPruning pruning(nothing);
-  const auto message = toys::message_of([&] { beam_search(*model_, context(), 2, &pruning); });
-  EXPECT_TRUE(toys::names(message, {"pruner", "variable"}));
-}
-
 class EveryExplanation : public EveryArchitecture {};
 
+TEST_P(EveryArchitecture, SumsToOne) { the_case().expect_to_sum_to_one(); }
+TEST_P(EveryArchitecture, LogProbIsTheProductOfItsSteps) { the_case().expect_the_product_of_its_steps(); }
+TEST_P(EveryArchitecture, AFullBeamRanksEveryOutput) { the_case().expect_a_full_beam_to_rank_all(); }
+TEST_P(EveryArchitecture, AWidthOfOneIsGreedy) { the_case().expect_a_width_of_one_to_be_greedy(); }
+TEST_P(EveryArchitecture, SamplesFollowTheModel) { the_case().expect_samples_to_follow_it(); }
+TEST_P(EveryModelOf64Bits, GradientsMatchFiniteDifferences) { the_case().expect_gradients_of_differences(); }
+TEST_P(EveryArchitecture, AtRestGradientsReachTheBeliefsAlone) { the_case().expect_gradients_of_beliefs_alone(); }
+TEST_P(EveryArchitecture, AnswersSeveralThreadsAsOneAndStaysAsItIs) { the_case().expect_threads_to_change_nothing(); }
+TEST_P(EveryMultilinearModel, IsTheMeanOfItselfOverWorlds) { the_case().expect_the_mean_over_worlds(); }
+TEST_P(EveryArchitecture, PrunedBeamAndSamplesStayWithinWhatIsAllowed) {
+  the_case().expect_to_stay_within_what_is_allowed();
+}
+TEST_P(EveryDifferentiableRollout, HasTheGradientsOfThePrunedModel) {
+  the_case().expect_gradients_of_the_pruned_model();
+}
+TEST_P(EveryArchitecture, APrefixWithNoCompletionIsAnError) { the_case().expect_an_error_without_completion(); }
 TEST_P(EveryExplanation, JoinsPredictionsInABeamThatRanksOutputsAndWorlds) {
-  const torch::NoGradGuard no_gradients;
-  const auto all = points_.size(0) * static_cast<std::int64_t>(problem_->outputs().points());
-  const auto beam = joint_beam_search(q_, beliefs_, all);
-  EXPECT_NEAR(beam.log_prob[1].exp().sum().item<double>(), 1, 1e-4);
-  const auto rows = beliefs_[1].unsqueeze(0).expand({all, -1, -1});
-  const auto again = q_.prediction->log_prob(rows, beam.outputs[1]) +
-                     q_.explanation->log_prob({rows, beam.outputs[1]}, beam.worlds[1]);
-  EXPECT_TRUE(torch::allclose(again, beam.log_prob[1], 1e-3, 1e-3));
-  EXPECT_TRUE((beam.log_prob[1].diff() <= 1e-6).all().item<bool>()) << "not ranked";
+  the_case().expect_a_joint_beam_to_rank_all();
 }
 
 std::string name_of(const testing::TestParamInfo<Case>& info) { return info.param.name(); }
