@@ -74,10 +74,12 @@ class Softmax {
         const auto domain = seen_.domains[as_size(variable)];
         const auto* const in = &rows_.logits(begin + row, variable, 0);
         auto* const log = &logs(row, seen_.given + variable, 0);
+        auto* const share = &shares(row, variable, 0);
         const auto highest = highest_of(in, domain, begin + row, variable);
-        for (std::int64_t value = 0; value < domain; ++value) log[value] = static_cast<double>(in[value]) - highest;
-        std::fill(log + domain, log + width_, kLogOfZero);
-        std::copy_n(log, width_, &shares(row, variable, 0));
+        for (std::int64_t value = 0; value < domain; ++value) {
+          log[value] = share[value] = static_cast<double>(in[value]) - highest;
+        }
+        for (auto value = domain; value < width_; ++value) log[value] = share[value] = kLogOfZero;
       }
     }
     exponentials(shares.data, shares.size * shares.row_size());
@@ -167,6 +169,40 @@ void require_shape(const Space& worlds, const LogitRows<Real>& rows) {
                           logits.width, seen, widest));
 }
 
+// Memory for so many numbers, which are not set. A thread keeps a little of it from call to call: the system takes
+// longer to hand out and clear memory that was given back than a small batch takes.
+class Room {
+ public:
+  explicit Room(std::int64_t numbers) {
+    if (numbers <= kKept && !lent_) {
+      lent_ = kept_here_ = true;
+      if (std::ssize(kept_) < numbers) kept_.resize(as_size(numbers));
+      next_ = kept_.data();
+    } else {
+      own_ = std::make_unique_for_overwrite<double[]>(as_size(numbers));  // NOLINT(modernize-avoid-c-arrays)
+      next_ = own_.get();
+    }
+  }
+  ~Room() {
+    if (kept_here_) lent_ = false;
+  }
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+
+  double* take(std::int64_t numbers) { return std::exchange(next_, next_ + numbers); }
+
+ private:
+  static constexpr std::int64_t kKept = 1 << 17;
+  static thread_local std::vector<double> kept_;
+  static thread_local bool lent_;
+
+  std::unique_ptr<double[]> own_;  // NOLINT(modernize-avoid-c-arrays)
+  bool kept_here_ = false;
+  double* next_ = nullptr;
+};
+thread_local std::vector<double> Room::kept_;
+thread_local bool Room::lent_ = false;
+
 // What labels know of worlds, given variables included.
 Points with_given(PointRows given, PointRows known) {
   Points all(known.size(), given.width() + known.width());
@@ -191,18 +227,16 @@ void label_log_prob(const Backend& backend, const LogitRows<Real>& rows, const L
   const Softmax<Real> softmax(worlds, rows);
   const auto width = worlds.largest_domain(), seen = rows.logits.variables, row_size = softmax.row_size();
   const auto at_once = std::min(size, std::max<std::int64_t>(1, kNumbersAtOnce / std::max<std::int64_t>(1, row_size)));
-  // Nothing needs to be zero before.
-  const auto numbers = std::make_unique_for_overwrite<double[]>(  // NOLINT(modernize-avoid-c-arrays)
-      as_size(at_once * (row_size * (gradient.empty() ? 1 : 2) + seen * width + 1)));
+  Room room(at_once * (row_size * (gradient.empty() ? 1 : 2) + seen * width + 1));
+  auto* const of_logs = room.take(at_once * row_size);
+  auto* const of_shares = room.take(at_once * seen * width);
+  auto* const of_rows = room.take(at_once);
+  auto* const of_slopes = gradient.empty() ? nullptr : room.take(at_once * row_size);
   for (std::int64_t begin = 0; begin < size; begin += at_once) {
     const auto count = std::min(at_once, size - begin);
-    auto* room = numbers.get();
-    const auto take = [&](std::int64_t variables) {
-      return GradientRows(std::exchange(room, room + at_once * variables * width), count, variables, width);
-    };
-    const auto logs = take(worlds.variables()), shares = take(seen);
-    const auto slopes = gradient.empty() ? GradientRows() : take(worlds.variables());
-    const std::span<double> found(room, as_size(count));
+    const GradientRows logs(of_logs, count, worlds.variables(), width), shares(of_shares, count, seen, width),
+        slopes(of_slopes, count, worlds.variables(), width);
+    const std::span<double> found(of_rows, as_size(count));
     softmax.run(begin, logs, shares);
     const auto piece = [&](PointRows of) { return of.width() > 0 ? of.slice(begin, begin + count) : of; };
     const LabelRows of_piece{

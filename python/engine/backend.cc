@@ -6,6 +6,10 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+#include <span>
 #include <tuple>
 
 #include "anesi/core/error.h"
@@ -91,51 +95,89 @@ class CheckedLabels {
   Points known_;
 };
 
+// Logits in 32 or 64 bits, and what is given besides.
 template <typename Real>
-void log_prob_of(const Backend& backend, const AnyReads& logits, const AnyWrites& log_probs,
-                 const std::optional<AnyWrites>& gradient, const std::optional<Whole>& given, const Labels& labels) {
-  const auto variables = backend.worlds().variables();
-  const auto count = given && given->ndim() > 0 ? static_cast<std::int64_t>(given->shape(given->ndim() - 1)) : 0;
-  if (count >= variables && given) throw UsageError("given: all variables are given, and none is left to believe in");
-  const auto size = static_cast<std::int64_t>(logits.shape(0)), width = static_cast<std::int64_t>(logits.shape(2));
-  LogitRows<Real> rows{.logits = {static_cast<const Real*>(logits.data()), size, variables - count, width}};
-  if (given) rows.given = rows_of(*given, count, "given");
-  const auto like = [&](const AnyWrites& array) {
-    return array.dtype() == nb::dtype<Real>() && static_cast<std::int64_t>(array.shape(0)) == size;
-  };
-  if (log_probs.ndim() != 1 || !like(log_probs)) throw UsageError("log_probs: its type or shape does not fit logits");
-  ValuesOfBeliefs<Real> slopes;
-  if (gradient) {
-    const bool fits = gradient->ndim() == 3 && like(*gradient) && gradient->shape(1) == logits.shape(1) &&
-                      gradient->shape(2) == logits.shape(2);
-    if (!fits) throw UsageError("gradient: its type or shape is not that of logits");
-    slopes = {static_cast<Real*>(gradient->data()), size, variables - count, width};
-  }
-  const CheckedLabels checked(backend, labels, size, count);
-  label_log_prob<Real>(backend, rows, checked.rows(), {static_cast<Real*>(log_probs.data()), as_size(size)}, slopes,
-                       labels.whole());
+LogitRows<Real> logit_rows(const Backend& backend, const AnyReads& logits, const std::optional<Whole>& given) {
+  const auto& domains = backend.worlds().domains();
+  const auto count = given && given->ndim() == 2 ? std::min(given->shape(1), domains.size() - 1) : 0;
+  const auto variables = domains.size() - count;
+  const auto widest = *std::max_element(domains.begin() + static_cast<std::ptrdiff_t>(count), domains.end());
+  require_shape(
+      logits.ndim() == 3 && logits.shape(1) == variables && static_cast<std::int64_t>(logits.shape(2)) == widest,
+      "logits", shape_of(logits), fmt::format("(batch, {}, {})", variables, widest));
+  LogitRows<Real> rows{.logits = {static_cast<const Real*>(logits.data()), static_cast<std::int64_t>(logits.shape(0)),
+                                  static_cast<std::int64_t>(variables), widest}};
+  if (given) rows.given = rows_of(*given, static_cast<std::int64_t>(count), "given");
+  return rows;
 }
 
-// The loss's way: logits in, log-probabilities and the gradient by the logits out, in 32 or 64 bits.
+template <typename Real>
+ValuesOfBeliefs<Real> like(const std::optional<AnyWrites>& gradient, const AnyReads& logits) {
+  if (!gradient) return {};
+  const auto shape = [](const auto& array) { return std::array{array.shape(0), array.shape(1), array.shape(2)}; };
+  if (gradient->dtype() != logits.dtype() || gradient->ndim() != 3 || shape(*gradient) != shape(logits)) {
+    throw UsageError("gradient: its type or shape is not that of logits");
+  }
+  const auto [size, variables, width] = shape(logits);
+  return {static_cast<Real*>(gradient->data()), static_cast<std::int64_t>(size), static_cast<std::int64_t>(variables),
+          static_cast<std::int64_t>(width)};
+}
+
+template <typename Real>
+std::span<Real> numbers_like(const AnyWrites& array, const AnyReads& logits, std::int64_t size, const char* name) {
+  if (array.dtype() != logits.dtype() || static_cast<std::int64_t>(array.size()) != size) {
+    throw UsageError(fmt::format("{}: its type or shape does not fit logits", name));
+  }
+  return {static_cast<Real*>(array.data()), as_size(size)};
+}
+
+// Calls body(Real()) with the type of the logits.
+template <typename Body>
+auto with_type_of(const AnyReads& logits, Body body) {
+  if (logits.dtype() == nb::dtype<float>()) return body(float());
+  if (logits.dtype() == nb::dtype<double>()) return body(double());
+  throw UsageError("logits: numbers of 32 or 64 bits are expected");
+}
+
+// Logits in, log-probabilities and the gradient by the logits out.
 void log_prob_of_logits(const HeldBackend& held, const AnyReads& logits, const AnyWrites& log_probs,
                         const std::optional<AnyWrites>& gradient, const std::optional<Whole>& given,
                         const std::optional<Whole>& outputs, const std::optional<Reads<bool>>& holds,
                         const std::optional<Whole>& worlds, bool joint, std::int64_t threads) {
-  const auto& domains = held.backend->worlds().domains();
-  const auto count = given && given->ndim() == 2 ? std::min(given->shape(1), domains.size() - 1) : 0;
-  const auto widest = *std::max_element(domains.begin() + static_cast<std::ptrdiff_t>(count), domains.end());
-  require_shape(logits.ndim() == 3 && logits.shape(1) == domains.size() - count &&
-                    static_cast<std::int64_t>(logits.shape(2)) == widest,
-                "logits", shape_of(logits), fmt::format("(batch, {}, {})", domains.size() - count, widest));
   const Labels labels{outputs, holds, worlds, joint};
   compute(threads, [&] {
-    if (logits.dtype() == nb::dtype<float>()) {
-      log_prob_of<float>(*held.backend, logits, log_probs, gradient, given, labels);
-    } else if (logits.dtype() == nb::dtype<double>()) {
-      log_prob_of<double>(*held.backend, logits, log_probs, gradient, given, labels);
-    } else {
-      throw UsageError("logits: numbers of 32 or 64 bits are expected");
-    }
+    with_type_of(logits, [&]<typename Real>(Real) {
+      const auto rows = logit_rows<Real>(*held.backend, logits, given);
+      const CheckedLabels checked(*held.backend, labels, rows.logits.size, rows.given.width());
+      const auto found = numbers_like<Real>(log_probs, logits, rows.logits.size, "log_probs");
+      label_log_prob<Real>(*held.backend, rows, checked.rows(), found, like<Real>(gradient, logits), labels.whole());
+    });
+  });
+}
+
+// Minus the mean of the log-probabilities, and the gradient of that. The first example whose label is impossible, or
+// -1.
+std::int64_t loss_of_logits(const HeldBackend& held, const AnyReads& logits, const AnyWrites& loss,
+                            const std::optional<AnyWrites>& gradient, const std::optional<Whole>& given,
+                            const std::optional<Whole>& outputs, const std::optional<Reads<bool>>& holds,
+                            const std::optional<Whole>& worlds, bool joint, std::int64_t threads) {
+  const Labels labels{outputs, holds, worlds, joint};
+  return compute(threads, [&] {
+    return with_type_of(logits, [&]<typename Real>(Real) -> std::int64_t {
+      const auto rows = logit_rows<Real>(*held.backend, logits, given);
+      const auto size = rows.logits.size;
+      const CheckedLabels checked(*held.backend, labels, size, rows.given.width());
+      const auto mean = numbers_like<Real>(loss, logits, 1, "loss");
+      const auto slopes = like<Real>(gradient, logits);
+      std::vector<Real> found(as_size(size));
+      label_log_prob<Real>(*held.backend, rows, checked.rows(), found, slopes, labels.whole());
+      mean[0] = static_cast<Real>(-std::accumulate(found.begin(), found.end(), 0.0) / static_cast<double>(size));
+      const auto scale = static_cast<Real>(-1.0 / static_cast<double>(size));
+      const auto count = slopes.empty() ? 0 : slopes.size * slopes.row_size();
+      for (std::int64_t place = 0; place < count; ++place) slopes.data[place] *= scale;
+      const auto impossible = std::ranges::find(found, -std::numeric_limits<Real>::infinity());
+      return impossible == found.end() ? -1 : impossible - found.begin();
+    });
   });
 }
 
@@ -278,10 +320,14 @@ void bind_backend(nb::module_& module) {
       .def_prop_ro("exact", [](const HeldBackend& held) { return held.backend->is_exact(); })
       .def_prop_ro("lists_worlds", [](const HeldBackend& held) { return held.backend->lists_worlds(); })
       .def_prop_ro("outputs_end", [](const HeldBackend& held) { return held.backend->has_outputs_that_end(); });
-  backend.def("log_prob_of_logits", &log_prob_of_logits, nb::arg("logits").noconvert(),
-              nb::arg("log_probs").noconvert(), nb::arg("gradient").noconvert().none() = nb::none(),
-              nb::arg("given") = nb::none(), nb::arg("outputs") = nb::none(), nb::arg("holds") = nb::none(),
-              nb::arg("worlds") = nb::none(), nb::arg("joint") = false, nb::arg("threads") = 0);
+  const auto of_logits = [&](const char* name, auto function, const char* answer) {
+    backend.def(name, function, nb::arg("logits").noconvert(), nb::arg(answer).noconvert(),
+                nb::arg("gradient").noconvert().none() = nb::none(), nb::arg("given") = nb::none(),
+                nb::arg("outputs") = nb::none(), nb::arg("holds") = nb::none(), nb::arg("worlds") = nb::none(),
+                nb::arg("joint") = false, nb::arg("threads") = 0);
+  };
+  of_logits("log_prob_of_logits", &log_prob_of_logits, "log_probs");
+  of_logits("loss_of_logits", &loss_of_logits, "loss");
   labels(backend, "log_prob", &log_prob, nb::arg("logs").noconvert(), nb::arg("log_probs").noconvert(),
          nb::arg("gradient").noconvert().none() = nb::none());
   labels(backend, "hessian_product", &hessian_product, nb::arg("logs").noconvert(), nb::arg("direction").noconvert(),
