@@ -395,28 +395,45 @@ class _Slope(torch.autograd.Function):
         return slope
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, upstream: torch.Tensor) -> tuple[torch.Tensor, None, None]:
         (logs,) = ctx.saved_tensors
-        result = torch.empty_like(logs)
-        arrays = logs.detach().numpy(), upstream.contiguous().numpy(), result.numpy()
+        result = torch.empty_like(logs, requires_grad=False)
+        arrays = logs.detach().numpy(), upstream.detach().contiguous().numpy(), result.numpy()
         ctx.asked.backend.hessian_product(*arrays, **ctx.asked.about())
-        return result, None, None
+        return _no_further(result, logs, upstream), None, None
 
 
 class _Entropy(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, logs: torch.Tensor, asked: _Asked) -> torch.Tensor:
         entropies = torch.empty(len(logs), dtype=logs.dtype)
+        ctx.save_for_backward(logs)
         ctx.gradient = torch.empty_like(logs) if ctx.needs_input_grad[0] else None
         gradient = None if ctx.gradient is None else ctx.gradient.numpy()
         asked.backend.entropy(logs.detach().numpy(), asked.outputs, entropies.numpy(), gradient, asked.threads)
         return entropies
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, upstream: torch.Tensor) -> tuple[torch.Tensor, None]:
-        return upstream.view(-1, 1, 1) * ctx.gradient, None
+        return upstream.view(-1, 1, 1) * _no_further(ctx.gradient, *ctx.saved_tensors), None
+
+
+class _NoFurther(torch.autograd.Function):
+    """A derivative that was computed by hand. A further one would silently be zero; it is an error."""
+
+    @staticmethod
+    def forward(ctx: Any, derivative: torch.Tensor, *inputs: torch.Tensor) -> torch.Tensor:
+        return derivative.view_as(derivative)
+
+    @staticmethod
+    def backward(ctx: Any, upstream: torch.Tensor) -> Any:
+        raise RuntimeError("anesi: exact inference cannot be differentiated that often")
+
+
+def _no_further(derivative: torch.Tensor, *inputs: torch.Tensor) -> torch.Tensor:
+    if not torch.is_grad_enabled():
+        return derivative
+    return _NoFurther.apply(derivative, *inputs)  # type: ignore[no-any-return, no-untyped-call]
 
 
 def _log_prob(numbers: torch.Tensor, asked: _Asked) -> torch.Tensor:

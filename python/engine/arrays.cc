@@ -1,6 +1,7 @@
 #include "arrays.h"
 
 #include <fmt/format.h>
+#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,7 @@
 // Exact inference: a back end, and every query of it. Answers are written into the caller's arrays.
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>

@@ -3,9 +3,7 @@
 // Numbers are NumPy's arrays, or whatever speaks DLPack on the CPU: int64 for worlds and outputs. They are not copied,
 // and answers are written into arrays of the caller's. Python's lock is let go while something is computed.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include <exception>
 #include <filesystem>
