@@ -33,6 +33,7 @@
 #include "anesi/exact/circuit_backend.h"
 #include "anesi/exact/enumeration.h"
 #include "anesi/exact/labels.h"
+#include "anesi/exact/logits.h"
 #include "anesi/exact/propagation_backend.h"
 #include "anesi/exact/tables_backend.h"
 #include "anesi/formula/constraint.h"

@@ -1,9 +1,5 @@
 # Finds libtorch: where CMAKE_PREFIX_PATH or Torch_DIR say, else the torch of Python's own environment. Under pip's build
 # isolation Python does not see that environment, unless it is told to ignore the variables that pip sets (-E).
-if(NOT Python_EXECUTABLE AND EXISTS ${PROJECT_SOURCE_DIR}/.venv/bin/python)
-  set(Python_EXECUTABLE ${PROJECT_SOURCE_DIR}/.venv/bin/python)
-endif()
-find_package(Python 3.10 QUIET COMPONENTS Interpreter OPTIONAL_COMPONENTS Development.Module)
 set(python_torch)
 if(Python_Interpreter_FOUND)
   execute_process(COMMAND ${Python_EXECUTABLE} -E -c

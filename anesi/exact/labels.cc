@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "anesi/core/error.h"
 #include "anesi/core/index.h"
@@ -99,7 +100,22 @@ class Labels {
     }
   }
 
+  // Whether all labels tell an output alone, and all of them that it holds or all that it does not: the back end can
+  // then be asked about them as they are.
+  bool are_outputs_alone() const {
+    const auto is_unknown = [](std::int64_t value) { return value == kUnset; };
+    return labels_.outputs.width() > 0 &&
+           std::ranges::adjacent_find(labels_.holds, std::not_equal_to()) == labels_.holds.end() &&
+           (labels_.worlds.width() == 0 || std::ranges::all_of(labels_.worlds.values(), is_unknown));
+  }
+
   void log_prob(std::span<double> log_probs, GradientRows gradient) const {
+    if (logs_.size > 0 && are_outputs_alone()) {
+      const bool holds = labels_.holds.empty() || labels_.holds.front();
+      const Query query{logs_, labels_.outputs};
+      return holds ? backend_.log_prob(query, log_probs, gradient)
+                   : backend_.log_prob_of_others(query, log_probs, gradient);
+    }
     std::fill_n(gradient.data, gradient.empty() ? 0 : gradient.size * gradient.row_size(), 0.0);
     for_each_kind([&](const Kind& kind, const std::vector<std::int64_t>& rows) {
       std::vector<double> sums(rows.size(), 0), parts(rows.size());

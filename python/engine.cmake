@@ -1,0 +1,28 @@
+# anesi._engine, the module of the library without libtorch: one for every torch. It needs nanobind, which is on PyPI.
+
+if(NOT nanobind_DIR AND Python_Interpreter_FOUND)
+  execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
+                  OUTPUT_VARIABLE nanobind_DIR OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+set(obstacle)
+if(NOT Python_Development.Module_FOUND)
+  set(obstacle "Python's headers are missing (Debian: python3-dev)")
+elseif(SKBUILD_SABI_COMPONENT AND NOT TARGET Python::SABIModule)
+  set(obstacle "this Python has no stable ABI")
+else()
+  find_package(nanobind CONFIG QUIET)
+  if(NOT nanobind_FOUND)
+    set(obstacle "nanobind is missing (pip install nanobind)")
+  endif()
+endif()
+if(obstacle AND SKBUILD)
+  message(FATAL_ERROR " anesi._engine cannot be built: ${obstacle}")
+elseif(obstacle)
+  message(STATUS "${obstacle}: building without anesi._engine")
+  return()
+endif()
+
+file(GLOB engine_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/engine/*.cc)
+nanobind_add_module(anesi_engine STABLE_ABI NB_STATIC NB_SUPPRESS_WARNINGS ${engine_sources})
+set_target_properties(anesi_engine PROPERTIES OUTPUT_NAME _engine LIBRARY_OUTPUT_DIRECTORY ${package} UNITY_BUILD OFF)
+target_link_libraries(anesi_engine PRIVATE anesi_knowledge anesi_flags fmt::fmt-header-only)
