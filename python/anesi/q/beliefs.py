@@ -73,6 +73,12 @@ def clamped(beliefs: torch.Tensor, known: torch.Tensor) -> torch.Tensor:
     return torch.where((known != UNSET).unsqueeze(2), certain, beliefs)
 
 
+def log_beliefs(beliefs: torch.Tensor) -> torch.Tensor:
+    """log of beliefs in double precision. Impossible values are at -inf and have no gradient (0 / 0 otherwise)."""
+    possible = beliefs > 0
+    return torch.where(possible, beliefs, 1).double().log().masked_fill(~possible, -torch.inf)
+
+
 def finite_logs(beliefs: torch.Tensor) -> torch.Tensor:
     """log of beliefs in double precision. A belief that softmax rounded to zero counts as the smallest float, so that one
     such row does not make a loss infinite."""

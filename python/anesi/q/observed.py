@@ -9,6 +9,7 @@ import torch
 
 from . import pruning
 from .beliefs import certain_beliefs, clamped, finite_logs, known_log_prob
+from .beliefs import log_beliefs as logs_of
 from .model import InferenceModel, logsumexp_by_row
 from .problem import UNSET, Problem, Pruner
 from .search import sample
@@ -91,9 +92,9 @@ def observed_log_prob(
         if q.explanation is not None:
             return pruning.log_prob(q.explanation, beliefs, labels.worlds, outputs, pruner)
         of_world = q.prediction.log_prob(certain_beliefs(labels.worlds, beliefs.shape[2], beliefs.dtype), outputs)
-        return known_log_prob(beliefs.log(), labels.worlds) + of_world - q.prediction.log_prob(beliefs, outputs)
+        return known_log_prob(logs_of(beliefs), labels.worlds).to(beliefs.dtype) + of_world - q.prediction.log_prob(beliefs, outputs)
 
-    logs = beliefs.double().log() if log_beliefs is None else log_beliefs
+    logs = logs_of(beliefs) if log_beliefs is None else log_beliefs
     return _by_kind_of_label(beliefs, logs, labels, of_outputs, of_whole_worlds)
 
 

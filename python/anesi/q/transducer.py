@@ -50,7 +50,7 @@ class Transducer(SequenceModel):
 
     def tables(self) -> list[torch.Tensor]:
         """Of each kind, ``[combinations read, states, emitted, next states]``; it sums to one over the last two."""
-        logits = (self.get_parameter(f"table{index}") for index in range(len(self.kinds)))
+        logits = [getattr(self, f"table{index}") for index in range(len(self.kinds))]
         return [table.softmax(2).view(*table.shape[:2], -1, self.states) for table in logits]
 
     def start(self, batch: int) -> torch.Tensor:
