@@ -571,8 +571,8 @@ def divergence(loss, explains=False):
 class Learning(unittest.TestCase):
     """Algorithm 1 brings q near the exact distributions."""
 
-    def check(self, share, explains=True, of=None, **options):
-        loss = learner(of or addition(1), **options)
+    def check(self, share, explains=True, **options):
+        loss = learner(addition(1), **options)
         halves = (False, True) if explains else (False,)
         before = [divergence(loss, half) for half in halves]
         loss.pretrain()
@@ -589,7 +589,7 @@ class Learning(unittest.TestCase):
         self.check(0.1, False, architecture="transducer", kind="certain", lr=0.05)
 
     def test_predict_with_the_fitted_prior_and_chunks(self):
-        self.check(0.3, False, chunk=20, of=addition(1))
+        self.check(0.3, False, kind="fitted", chunk=20, settings={"prior.initial": 0.7})
 
     def test_joint_matching(self):
         for architecture in ("mlp", "scan"):
