@@ -67,7 +67,7 @@ def addition(digits=2, base=3):
 
     steps = [q.Step([place, digits + place], place + 1) for place in reversed(range(digits))]
     order = q.ReadingOrder(worlds, outputs, [*steps, q.Step([], 0, 1)])
-    return q.Problem(worlds, outputs, add, order, Enumerated(worlds, outputs, add) if digits * base <= 6 else None)
+    return q.Problem(worlds, outputs, add, order, Enumerated(worlds, outputs, add))
 
 
 def uneven():
