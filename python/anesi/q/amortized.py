@@ -72,7 +72,8 @@ class Amortized:
         self.pruner = problem.pruner if options.prunes else None
         self.matches = model.learns_to_explain()  # whether an explanation model is learned too
         self._steps = 0  # of perception
-        self._optimizer = torch.optim.Adam(model.parameters(), lr=options.lr, fused=True)
+        self._weights = list(model.parameters())
+        self._optimizer = torch.optim.Adam(self._weights, lr=options.lr, fused=True)
         self._set_learning(False)
 
     # Algorithm 1.
@@ -130,7 +131,6 @@ class Amortized:
         chunk = max(1, self.options.chunk // outputs) if self.options.chunk else samples
         value = 0.0
         with self._learning():
-            self._optimizer.zero_grad()
             for begin in range(0, samples, chunk):
                 part = exercise.rows(begin, begin + chunk) if chunk < samples else exercise
                 loss = self.q_loss(part) * (len(part.beliefs) / samples)
@@ -140,7 +140,7 @@ class Amortized:
             if not math.isfinite(value):
                 raise ValueError("q: the loss is not a finite number; a lower q.lr may help")
             if self.options.clip > 0:
-                torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.options.clip)
+                torch.nn.utils.clip_grad_norm_(self._weights, self.options.clip)
             for group in self._optimizer.param_groups:
                 group["lr"], group["betas"] = rate.lr, (rate.beta1, group["betas"][1])
             self._optimizer.step()
@@ -285,7 +285,8 @@ class Amortized:
 
     def _set_learning(self, learns: bool) -> None:
         self.model.train(learns)
-        self.model.requires_grad_(learns)
+        for weight in self._weights:
+            weight.requires_grad_(learns)
 
 
 def squared_log_ratio(log_q: torch.Tensor, log_p: torch.Tensor) -> torch.Tensor:

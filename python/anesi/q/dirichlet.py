@@ -63,7 +63,7 @@ class Objective:
     """What the fit minimises. Concentrations are double ``[variables, domain]``; only values inside domains count."""
 
     def __init__(self, inside: torch.Tensor, mean_log_beliefs: torch.Tensor, beliefs: int, l2: float) -> None:
-        self.inside, self.mean_log_beliefs = inside, mean_log_beliefs
+        self.inside, self.mean_log_beliefs, self._is_full = inside, mean_log_beliefs, bool(inside.all())
         self.likelihood_weight = beliefs / inside.shape[0]  # n / V
         self.square_weight = l2 / int(inside.sum())  # L2 / E
 
@@ -76,8 +76,8 @@ class Objective:
 
     def gradient(self, alpha: torch.Tensor) -> torch.Tensor:
         """With respect to the concentrations, ``[variables, domain]``."""
-        likelihood = torch.digamma(self._total(alpha)) - torch.digamma(alpha) + self.mean_log_beliefs
-        return 2 * self.square_weight * alpha - self.likelihood_weight * likelihood
+        log_ratio = alpha.digamma().sub_(self._total(alpha).digamma_()).sub_(self.mean_log_beliefs)
+        return log_ratio.mul_(self.likelihood_weight).add_(alpha, alpha=2 * self.square_weight)
 
     def minimized(self, alpha: torch.Tensor, steps: int) -> torch.Tensor:
         """Newton's method from alpha, at most that many steps (Minka 2000, "Estimating a Dirichlet distribution").
@@ -120,7 +120,7 @@ class Objective:
         return direction, decrement, bound.amin(1).clamp_max(1.0)
 
     def _total(self, alpha: torch.Tensor) -> torch.Tensor:
-        return alpha.masked_fill(~self.inside, 0).sum(1, keepdim=True)
+        return (alpha if self._is_full else alpha.masked_fill(~self.inside, 0)).sum(1, keepdim=True)
 
 
 class FittedDirichlet(Prior):
@@ -168,15 +168,16 @@ class FittedDirichlet(Prior):
             self._parameter = alpha + torch.log(-torch.expm1(-alpha))
 
     def _fit_by_adam(self, objective: Objective) -> None:
-        # Written out: torch.optim spends more time on bookkeeping than these few numbers take.
+        # Written out, in few operations: each costs more to call than these few numbers take to compute.
         x, first, second = self._parameter, self._first_moment, self._second_moment
         for _ in range(self.options.iterations):
-            gradient = objective.gradient(_softplus(x)) * torch.sigmoid(x)
+            gradient = objective.gradient(_softplus(x)).mul_(x.sigmoid())
             self._steps += 1
+            scale = math.sqrt(1 - BETA2**self._steps)  # of sqrt(second)
             first.lerp_(gradient, 1 - BETA1)
             second.mul_(BETA2).addcmul_(gradient, gradient, value=1 - BETA2)
-            deviation = second.sqrt().mul_(1 / math.sqrt(1 - BETA2**self._steps)).add_(EPSILON)
-            x.addcdiv_(first, deviation, value=-self.options.lr / (1 - BETA1**self._steps))
+            deviation = second.sqrt().add_(EPSILON * scale)
+            x.addcdiv_(first, deviation, value=-self.options.lr * scale / (1 - BETA1**self._steps))
 
     def sample(self, count: int, generator: torch.Generator) -> torch.Tensor:
         return sample_dirichlet(self.concentration, count, generator)
