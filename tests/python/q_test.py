@@ -4,9 +4,11 @@ Seeds are fixed; set ANESI_TEST_SEED for others.
 """
 
 import copy
+import doctest
 import itertools
 import math
 import os
+import pickle
 import unittest
 
 import torch
@@ -167,7 +169,7 @@ class EveryModel(unittest.TestCase):
                 def of_weight(changed, name=name, others=others):
                     return torch.func.functional_call(case.model, {**others, name: changed}, (case.beliefs, values, case.outputs))
 
-                self.assertTrue(torch.autograd.gradcheck(of_weight, weight.detach().clone().requires_grad_()), name)
+                self.assertTrue(torch.autograd.gradcheck(of_weight, weight.detach().clone().requires_grad_(), fast_mode=True), name)
 
         self.every(check)
 
@@ -539,6 +541,10 @@ class ExactExplanation(q.SequenceModel):
         return of_world - self.prediction.log_prob(beliefs, outputs)
 
 
+def total(worlds):
+    return worlds.sum(1, keepdim=True)
+
+
 def amortized(problem, model, options, kind="fixed", **settings):
     settings = {"prior.concentration": 0.7, **settings}
     return q.Amortized(problem, model, q.make_prior(problem.worlds, kind, settings), options, seed=SEED)
@@ -791,6 +797,19 @@ class Updates(unittest.TestCase):
         after = other.state_dict()
         for part in ("model", "prior"):
             self.assertTrue(all(torch.equal(after[part][name], tensor) for name, tensor in before[part].items()))
+
+    def test_copies_and_pickles_go_on_as_it_does(self):
+        one = learner(q.Problem([3, 3], [5], total), variant="explain", kind="fitted", pretrain=2)
+        one.pretrain()
+        others = [copy.deepcopy(one), pickle.loads(pickle.dumps(one))]
+        for seed in range(3):
+            losses = [loss.learn(random_beliefs([3, 3], 5, seed)) for loss in (one, *others)]
+            self.assertEqual(losses, losses[:1] * 3)
+
+    def test_examples_in_the_documentation(self):
+        for name in ("model",):
+            failed, tried = doctest.testmod(getattr(q, name))
+            self.assertEqual((failed, tried > 0), (0, True), name)
 
     def test_double_precision(self):
         problem = addition(1)

@@ -52,7 +52,8 @@ class Amortized:
 
     Args:
         problem: the function, and what is known of it.
-        model: q, on the CPU. It needs an explanation model for the variants ``explain`` and ``prune``.
+        model: q, on any device and in any floating type; moved before it is given. It needs an explanation model for the
+            variants ``explain`` and ``prune``.
         prior: over beliefs of the problem's worlds.
         options: how q learns.
         seed: decides every draw.
@@ -108,20 +109,21 @@ class Amortized:
         if self.matches and self.options.policy == "solutions":
             return self._update_on_solutions(rate, more)
         self.prior.fit()
-        beliefs, worlds = self.prior.sample_with_worlds(self.options.samples, self.generator)
+        beliefs, worlds = (drawn.to(self._device) for drawn in self.prior.sample_with_worlds(self.options.samples, self.generator))
         beliefs = beliefs.to(self._type)
         if more is not None:
             more = more.to(beliefs)
             beliefs = torch.cat([beliefs, more])
             worlds = torch.cat([worlds, sample_worlds(more, self.generator)])
-        return self.update_on(Exercise(beliefs, worlds, self.problem.function(worlds)), rate)
+        return self.update_on(Exercise(beliefs, worlds, self.problem.outputs_of(worlds)), rate)
 
     def _update_on_solutions(self, rate: Rate, more: torch.Tensor | None) -> float:
         drawn = draw_solutions(self.problem, self.options.samples, self.generator)
-        loss = self.update_on(Exercise(drawn.beliefs.to(self._type), drawn.worlds, drawn.outputs, solutions=True), rate)
+        beliefs, worlds, outputs = (part.to(self._device) for part in drawn)
+        loss = self.update_on(Exercise(beliefs.to(self._type), worlds, outputs, solutions=True), rate)
         if more is not None:  # where perception looks, q also learns from its own worlds
-            outputs = drawn.outputs[:1].expand(len(more), -1)
-            more = more.to(drawn.beliefs).to(self._type)
+            outputs = outputs[:1].expand(len(more), -1)
+            more = more.to(self._device, self._type)
             self.update_on(Exercise(more, sample_worlds(more, self.generator), outputs), rate)
         return loss
 
@@ -194,7 +196,7 @@ class Amortized:
         beliefs = exercise.beliefs.repeat_interleave(options.worlds, 0)
         outputs = y.values.repeat_interleave(options.worlds, 0)
         w = self._draw(self.model.explanation, beliefs, outputs)
-        fits = (self.problem.function(w.values) == outputs).all(1)
+        fits = (self.problem.outputs_of(w.values) == outputs).all(1)
         log_p = world_log_prob(beliefs, w.values).masked_fill(~fits, -torch.inf)
         if options.worlds == 1:
             return squared_log_ratio(y.log_prob + w.log_prob, log_p).mean()
@@ -210,7 +212,7 @@ class Amortized:
         """q's own outputs, or the one that all labels are about."""
         if self.problem.asked is None:
             return self._draw(self.model.prediction, beliefs, None)
-        outputs = torch.tensor(self.problem.asked).expand(len(beliefs), -1)
+        outputs = torch.tensor(self.problem.asked, device=beliefs.device).expand(len(beliefs), -1)
         return Samples(outputs, self._prediction(beliefs, outputs))
 
     def _draw(self, half: Any, beliefs: torch.Tensor, outputs: torch.Tensor | None) -> Samples:
@@ -231,13 +233,14 @@ class Amortized:
 
     def log_prob(self, beliefs: torch.Tensor, labels: Labels, log_beliefs: torch.Tensor | None = None) -> torch.Tensor:
         """Of each example, ``[batch]``: observed.py says of which kinds labels are."""
-        beliefs = beliefs.to(self._type)
+        device, beliefs, labels = beliefs.device, beliefs.to(self._device, self._type), labels.to(self._device)
         if self.options.counted > 0:
             count, pruner = self.options.counted, self.pruner
-            return counted_log_prob(self.model, self.problem, beliefs, labels, count, self.generator, pruner)
+            return counted_log_prob(self.model, self.problem, beliefs, labels, count, self.generator, pruner).to(device)
+        logs = None if log_beliefs is None else log_beliefs.to(self._device)
         return observed_log_prob(
-            self.model, beliefs, labels, pruner=self.pruner, prunes_prediction=self.matches, log_beliefs=log_beliefs
-        )
+            self.model, beliefs, labels, pruner=self.pruner, prunes_prediction=self.matches, log_beliefs=logs
+        ).to(device)
 
     # To keep.
 
@@ -267,11 +270,23 @@ class Amortized:
         self.generator.set_state(state["generator"])
         self._steps = int(state["steps"])
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "generator": self.generator.get_state()}  # generators are not copied by themselves
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.generator = torch.Generator()
+        self.generator.set_state(state["generator"])
+
     # q between updates.
 
     @property
     def _type(self) -> torch.dtype:
-        return next((parameter.dtype for parameter in self.model.parameters()), torch.float32)
+        return self._weights[0].dtype
+
+    @property
+    def _device(self) -> torch.device:
+        return self._weights[0].device
 
     @contextmanager
     def _learning(self) -> Iterator[None]:
