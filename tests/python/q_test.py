@@ -9,6 +9,7 @@ import itertools
 import math
 import os
 import pickle
+import threading
 import unittest
 
 import torch
@@ -805,6 +806,43 @@ class Updates(unittest.TestCase):
         for seed in range(3):
             losses = [loss.learn(random_beliefs([3, 3], 5, seed)) for loss in (one, *others)]
             self.assertEqual(losses, losses[:1] * 3)
+
+    def test_partners_share_an_update(self):
+        alone, *together = (learner(addition(1), variant="explain", samples=21, pretrain=0) for _ in range(4))
+        barrier, messages = threading.Barrier(3, timeout=60), {}
+
+        def work(rank):
+            def add_up(message):
+                messages[rank] = message.clone()
+                barrier.wait()
+                message.copy_(messages[0] + messages[1] + messages[2])
+                barrier.wait()
+
+            together[rank].join(q.Partners(rank, 3, add_up))
+            losses[rank] = [together[rank].update() for _ in range(4)]
+
+        losses = [[], [], []]
+        threads = [threading.Thread(target=work, args=(rank,)) for rank in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for one, other in zip([alone.update() for _ in range(4)], losses[0]):
+            self.assertAlmostEqual(one, other, places=4)
+        for name, tensor in together[0].model.tensors().items():
+            self.assertTrue(torch.equal(tensor, together[2].model.tensors()[name]))
+            torch.testing.assert_close(tensor, alone.model.tensors()[name], rtol=1e-3, atol=1e-4)
+        with self.assertRaisesRegex(ValueError, "q.policy=both"):
+            learner(addition(1), variant="explain", policy="both").join(q.Partners(0, 2))
+
+    def test_goes_on_in_double_precision(self):
+        loss = learner(addition(1), variant="explain", pretrain=3)
+        loss.pretrain()
+        before = loss.log_prob(random_beliefs([3, 3], 4, 1), q.Labels(torch.tensor([[0, 1]] * 4)))
+        after = loss.to(torch.float64).log_prob(random_beliefs([3, 3], 4, 1), q.Labels(torch.tensor([[0, 1]] * 4)))
+        self.assertEqual(after.dtype, torch.float64)
+        torch.testing.assert_close(before.double(), after, rtol=1e-4, atol=1e-5)
+        self.assertTrue(math.isfinite(loss.update()))
 
     def test_examples_in_the_documentation(self):
         for name in ("model",):

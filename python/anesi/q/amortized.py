@@ -15,7 +15,7 @@ from __future__ import annotations
 import copy
 import math
 from contextlib import contextmanager
-from typing import Any, Iterator, NamedTuple
+from typing import Any, Callable, Iterator, NamedTuple
 
 import torch
 
@@ -44,6 +44,15 @@ class Exercise(NamedTuple):
         return Exercise(self.beliefs[begin:end], self.worlds[begin:end], self.outputs[begin:end], self.solutions)
 
 
+class Partners(NamedTuple):
+    """Processes that share out the samples of an update."""
+
+    rank: int = 0
+    size: int = 1
+    #: Adds up a float64 vector on the CPU over all partners, in place: ``torch.distributed.all_reduce``.
+    add_up: Callable[[torch.Tensor], object] = lambda message: None
+
+
 class Amortized:
     """q, its prior and its optimiser.
 
@@ -52,8 +61,8 @@ class Amortized:
 
     Args:
         problem: the function, and what is known of it.
-        model: q, on any device and in any floating type; moved before it is given. It needs an explanation model for the
-            variants ``explain`` and ``prune``.
+        model: q, on any device and in any floating type; from here on :meth:`to` moves it. It needs an explanation model
+            for the variants ``explain`` and ``prune``.
         prior: over beliefs of the problem's worlds.
         options: how q learns.
         seed: decides every draw.
@@ -74,6 +83,7 @@ class Amortized:
         self.matches = model.learns_to_explain()  # whether an explanation model is learned too
         self._steps = 0  # of perception
         self._weights = list(model.parameters())
+        self._partners = Partners()
         self._optimizer = torch.optim.Adam(self._weights, lr=options.lr, fused=True)
         self._set_learning(False)
 
@@ -131,14 +141,17 @@ class Amortized:
         """The last part of Algorithm 1: one step on what was sampled."""
         samples, outputs = exercise.outputs.shape
         chunk = max(1, self.options.chunk // outputs) if self.options.chunk else samples
+        first, last = (samples * (self._partners.rank + turn) // self._partners.size for turn in (0, 1))
         value = 0.0
         with self._learning():
-            for begin in range(0, samples, chunk):
-                part = exercise.rows(begin, begin + chunk) if chunk < samples else exercise
+            for begin in range(first, last, chunk):
+                part = exercise.rows(begin, min(begin + chunk, last))
                 loss = self.q_loss(part) * (len(part.beliefs) / samples)
                 value += loss.item()
                 if loss.requires_grad:  # outputs of one value each: there is nothing to learn
                     loss.backward()  # type: ignore[no-untyped-call]
+            if self._partners.size > 1:
+                value = self._added_up(value)
             if not math.isfinite(value):
                 raise ValueError("q: the loss is not a finite number; a lower q.lr may help")
             if self.options.clip > 0:
@@ -148,6 +161,28 @@ class Amortized:
             self._optimizer.step()
             self._optimizer.zero_grad()
         return value
+
+    def _added_up(self, value: float) -> float:
+        """Adds up the gradients of all partners, and their losses, in one message."""
+        numbers = [torch.tensor([value], dtype=torch.float64)]
+        for weight in self._weights:
+            gradient = torch.zeros_like(weight) if weight.grad is None else weight.grad
+            numbers.append(gradient.flatten().double().cpu())
+        message = torch.cat(numbers)
+        self._partners.add_up(message)
+        total, *gradients = torch.split(message, [len(part) for part in numbers])
+        for weight, gradient in zip(self._weights, gradients):
+            weight.grad = gradient.view_as(weight).to(weight)
+        return float(total)
+
+    def join(self, partners: Partners) -> None:
+        """From here on each update is shared with the same loss in other processes, which has the same state. ValueError
+        if q learns from its own samples: those differ from process to process."""
+        own = self.options.policy in ("on", "both") or (self.options.policy == "solutions" and self.options.perceived)
+        if partners.size > 1 and self.matches and own:
+            message = "several processes cannot learn from worlds that q draws itself; set it to off, or to solutions"
+            raise ValueError(f"q.policy={self.options.policy}: {message} with q.perceived=false")
+        self._partners = partners
 
     def q_loss(self, exercise: Exercise) -> torch.Tensor:
         """What an update minimises, a scalar: the place to change how q learns."""
@@ -244,6 +279,12 @@ class Amortized:
 
     # To keep.
 
+    def to(self, *where: Any) -> Amortized:
+        """Moves q to another device or floating type, its optimiser with it."""
+        self.model.to(*where)
+        self._optimizer.load_state_dict(self._optimizer.state_dict())
+        return self
+
     def state_dict(self) -> dict[str, Any]:
         """All that the future depends on."""
         return {
@@ -271,10 +312,11 @@ class Amortized:
         self._steps = int(state["steps"])
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "generator": self.generator.get_state()}  # generators are not copied by themselves
+        # Generators are not copied by themselves; a copy has no partners.
+        return {**self.__dict__, "generator": self.generator.get_state(), "_partners": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        self.__dict__.update(state, _partners=Partners())
         self.generator = torch.Generator()
         self.generator.set_state(state["generator"])
 
