@@ -123,8 +123,28 @@ class Objective:
         return (alpha if self._is_full else alpha.masked_fill(~self.inside, 0)).sum(1, keepdim=True)
 
 
+def adam(
+    objective: Objective, x: torch.Tensor, first: torch.Tensor, second: torch.Tensor, before: int, steps: int, lr: float
+) -> None:
+    """Steps of Adam on x, with alpha = softplus(x). Changes x and its moments, double ``[variables, domain]``, in place.
+
+    Args:
+        before: how many steps were taken before.
+    """
+    # Written out, in few operations: each costs more to call than these few numbers take to compute.
+    for step in range(before + 1, before + steps + 1):
+        gradient = objective.gradient(_softplus(x)).mul_(x.sigmoid())
+        scale = math.sqrt(1 - BETA2**step)  # of sqrt(second)
+        first.lerp_(gradient, 1 - BETA1)
+        second.mul_(BETA2).addcmul_(gradient, gradient, value=1 - BETA2)
+        x.addcdiv_(first, second.sqrt().add_(EPSILON * scale), value=-lr * scale / (1 - BETA1**step))
+
+
 class FittedDirichlet(Prior):
     """``state_dict`` names and shapes its tensors as the program does."""
+
+    #: The fit by Adam. A compiled function of the same arithmetic may take its place: it is most of what a fit costs.
+    adam = staticmethod(adam)
 
     def __init__(self, domains: Sequence[int], options: DirichletFit = DirichletFit()) -> None:
         super().__init__(domains)
@@ -162,22 +182,12 @@ class FittedDirichlet(Prior):
         if self._window.size == 0:
             return
         if self.options.method == "adam":
-            self._fit_by_adam(self.objective())
+            moments = (self._first_moment, self._second_moment)
+            self.adam(self.objective(), self._parameter, *moments, self._steps, self.options.iterations, self.options.lr)
+            self._steps += self.options.iterations
         else:
             alpha = self.objective().minimized(_softplus(self._parameter), self.options.iterations)
             self._parameter = alpha + torch.log(-torch.expm1(-alpha))
-
-    def _fit_by_adam(self, objective: Objective) -> None:
-        # Written out, in few operations: each costs more to call than these few numbers take to compute.
-        x, first, second = self._parameter, self._first_moment, self._second_moment
-        for _ in range(self.options.iterations):
-            gradient = objective.gradient(_softplus(x)).mul_(x.sigmoid())
-            self._steps += 1
-            scale = math.sqrt(1 - BETA2**self._steps)  # of sqrt(second)
-            first.lerp_(gradient, 1 - BETA1)
-            second.mul_(BETA2).addcmul_(gradient, gradient, value=1 - BETA2)
-            deviation = second.sqrt().add_(EPSILON * scale)
-            x.addcdiv_(first, deviation, value=-self.options.lr * scale / (1 - BETA1**self._steps))
 
     def sample(self, count: int, generator: torch.Generator) -> torch.Tensor:
         return sample_dirichlet(self.concentration, count, generator)
