@@ -3,6 +3,7 @@
 Seeds are fixed; set ANESI_TEST_SEED for others.
 """
 
+import contextlib
 import copy
 import doctest
 import itertools
@@ -136,14 +137,18 @@ class EveryModel(unittest.TestCase):
     def test_samples_at_a_temperature_are_more_even_and_their_log_prob_is_the_models(self):
         case = Case("mlp", "uneven", True)
         beliefs, outputs = case.repeated(0, 4000)
-        hot, cold = (
-            q.sample(case.model, beliefs, outputs, generator=torch.Generator().manual_seed(SEED), temperature=temperature)
-            for temperature in (20.0, 0.05)
-        )
-        self.close(hot.log_prob, case.model.log_prob(beliefs, hot.values, outputs))
-        self.assertGreater(len(hot.values.unique(dim=0)), 20)
-        best = q.greedy(case.model, beliefs[:1], outputs[:1])
-        self.assertGreater((cold.values == best).all(1).double().mean().item(), 0.5)
+        for temperature in (20.0, 0.3):
+            rollout, expected = case.model.begin(*case.repeated(0, len(case.points))), 1.0
+            for variable in case.model.order:
+                value = case.points[:, variable]
+                step = (rollout.next_log_probs() / temperature).softmax(1)
+                expected = expected * step.gather(1, value.unsqueeze(1)).squeeze(1)
+                rollout.advance(value)
+            generator = torch.Generator().manual_seed(SEED)
+            drawn = q.sample(case.model, beliefs, outputs, generator=generator, temperature=temperature)
+            self.close(drawn.log_prob, case.model.log_prob(beliefs, drawn.values, outputs))
+            place = (drawn.values.unsqueeze(1) == case.points).all(2).long().argmax(1)
+            self.assert_follow(torch.bincount(place, minlength=len(case.points)).double(), expected * 4000)
 
     def assert_follow(self, counts, expected):
         """Pearson's chi-square, within six standard deviations of its mean; rare points are taken together."""
@@ -758,6 +763,25 @@ class Updates(unittest.TestCase):
         self.assertTrue(all(parameter.grad is None for parameter in loss.model.parameters()))
         with torch.no_grad():
             self.assertGreater(loss.learn(beliefs), 0)  # learns whatever its caller does
+
+    def test_learns_the_same_whatever_its_caller_is_in(self):
+        losses = []
+        for context in (contextlib.nullcontext(), torch.no_grad(), torch.inference_mode(), torch.autocast("cpu", torch.bfloat16)):
+            loss = learner(addition(1), variant="explain", kind="fitted", perceived=True, pretrain=0)
+            with context:
+                beliefs = random_beliefs([3, 3], 5, SEED)
+                y = loss.problem.function(beliefs.argmax(2))
+                losses.append([loss.learn(beliefs) for _ in range(3)] + [loss.loss(beliefs, q.Labels(y)).item()])
+        self.assertEqual(losses, losses[:1] * 4)
+
+    def test_a_failed_update_leaves_nothing(self):
+        loss = learner(addition(1), pretrain=0)
+        beliefs, worlds = loss.prior.sample_with_worlds(8, loss.generator)
+        before = {name: tensor.clone() for name, tensor in loss.model.tensors().items()}
+        with self.assertRaisesRegex(ValueError, "not a finite number"):
+            loss.update_on(q.Exercise(beliefs * math.nan, worlds, loss.problem.function(worlds)), q.Rate(0.1))
+        self.assertTrue(all(torch.equal(tensor, before[name]) for name, tensor in loss.model.tensors().items()))
+        self.assertTrue(all(weight.grad is None and not weight.requires_grad for weight in loss.model.parameters()))
 
     def test_every_and_frozen(self):
         beliefs = random_beliefs([3, 3], 4, SEED)

@@ -103,8 +103,9 @@ class Amortized:
         self._steps += 1
         if (self._steps - 1) % self.options.every != 0:
             return None
-        perceived = beliefs.detach()
-        self.prior.observe(perceived)
+        with torch.inference_mode(False):
+            perceived = beliefs.detach().clone()
+            self.prior.observe(perceived)
         return self.update(self.options.rate_beside(), perceived if self.options.perceived else None)
 
     def update(self, rate: Rate | None = None, more: torch.Tensor | None = None) -> float:
@@ -116,11 +117,15 @@ class Amortized:
             more: beliefs to learn from beside the sampled ones.
         """
         rate = rate or self.options.rate_beside()
-        if self.matches and self.options.policy == "solutions":
-            return self._update_on_solutions(rate, more)
+        with torch.inference_mode(False), self._in_full_precision():  # whatever the caller is in
+            if self.matches and self.options.policy == "solutions":
+                return self._update_on_solutions(rate, more)
+            return self._update_on_prior(rate, more)
+
+    def _update_on_prior(self, rate: Rate, more: torch.Tensor | None) -> float:
         self.prior.fit()
-        beliefs, worlds = (drawn.to(self._device) for drawn in self.prior.sample_with_worlds(self.options.samples, self.generator))
-        beliefs = beliefs.to(self._type)
+        drawn = self.prior.sample_with_worlds(self.options.samples, self.generator)
+        beliefs, worlds = drawn[0].to(self._device, self._type), drawn[1].to(self._device)
         if more is not None:
             more = more.to(beliefs)
             beliefs = torch.cat([beliefs, more])
@@ -159,7 +164,6 @@ class Amortized:
             for group in self._optimizer.param_groups:
                 group["lr"], group["betas"] = rate.lr, (rate.beta1, group["betas"][1])
             self._optimizer.step()
-            self._optimizer.zero_grad()
         return value
 
     def _added_up(self, value: float) -> float:
@@ -269,13 +273,14 @@ class Amortized:
     def log_prob(self, beliefs: torch.Tensor, labels: Labels, log_beliefs: torch.Tensor | None = None) -> torch.Tensor:
         """Of each example, ``[batch]``: observed.py says of which kinds labels are."""
         device, beliefs, labels = beliefs.device, beliefs.to(self._device, self._type), labels.to(self._device)
-        if self.options.counted > 0:
-            count, pruner = self.options.counted, self.pruner
-            return counted_log_prob(self.model, self.problem, beliefs, labels, count, self.generator, pruner).to(device)
         logs = None if log_beliefs is None else log_beliefs.to(self._device)
-        return observed_log_prob(
-            self.model, beliefs, labels, pruner=self.pruner, prunes_prediction=self.matches, log_beliefs=logs
-        ).to(device)
+        with self._in_full_precision():
+            if self.options.counted > 0:
+                count, pruner = self.options.counted, self.pruner
+                return counted_log_prob(self.model, self.problem, beliefs, labels, count, self.generator, pruner).to(device)
+            return observed_log_prob(
+                self.model, beliefs, labels, pruner=self.pruner, prunes_prediction=self.matches, log_beliefs=logs
+            ).to(device)
 
     # To keep.
 
@@ -338,7 +343,11 @@ class Amortized:
             with torch.enable_grad():
                 yield
         finally:
+            self._optimizer.zero_grad()
             self._set_learning(False)
+
+    def _in_full_precision(self) -> torch.autocast:
+        return torch.autocast(self._device.type, enabled=False)
 
     def _set_learning(self, learns: bool) -> None:
         self.model.train(learns)

@@ -107,7 +107,7 @@ class Objective:
         return alpha
 
     def _newton_step(self, alpha: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Direction ``[variables, domain]``; decrement and largest step that keeps concentrations positive, ``[variables]``."""
+        """The direction ``[variables, domain]``, its decrement, and how far it may be followed, ``[variables]``."""
         gradient = self.gradient(alpha)
         curvature = 2 * self.square_weight + self.likelihood_weight * torch.polygamma(1, alpha)
         common = -self.likelihood_weight * torch.polygamma(1, self._total(alpha))

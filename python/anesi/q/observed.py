@@ -97,7 +97,8 @@ def observed_log_prob(
         if q.explanation is not None:
             return pruning.log_prob(q.explanation, beliefs, labels.worlds, outputs, pruner)
         of_world = q.prediction.log_prob(certain_beliefs(labels.worlds, beliefs.shape[2], beliefs.dtype), outputs)
-        return known_log_prob(logs_of(beliefs), labels.worlds).to(beliefs.dtype) + of_world - q.prediction.log_prob(beliefs, outputs)
+        known = known_log_prob(logs_of(beliefs), labels.worlds).to(beliefs.dtype)
+        return known + of_world - q.prediction.log_prob(beliefs, outputs)
 
     logs = logs_of(beliefs) if log_beliefs is None else log_beliefs
     return _by_kind_of_label(beliefs, logs, labels, of_outputs, of_whole_worlds)

@@ -76,8 +76,9 @@ class PrunedRollout(Rollout):
         dead = (~allowed).all(1)
         if dead.any():
             row = int(dead.nonzero()[0, 0])
-            what = "output" if self._outputs is None else f"world for output {self._outputs[row].tolist()}"
-            raise ValueError(f"pruner: no completion of {chosen[row].tolist()} at variable {variable} ({UNSET}: not chosen yet) is an {what}")
+            what = "an output" if self._outputs is None else f"a world for output {self._outputs[row].tolist()}"
+            where = f"{chosen[row].tolist()} at variable {variable} ({UNSET}: not chosen yet)"
+            raise ValueError(f"pruner: no completion of {where} is {what}")
         return allowed
 
 

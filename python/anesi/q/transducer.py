@@ -58,7 +58,7 @@ class Transducer(SequenceModel):
         return self.initial.softmax(0).expand(batch, -1)
 
     def combinations(self, step: Step, beliefs: torch.Tensor) -> torch.Tensor:
-        """The probability of each combination of values read, the last variable running fastest, ``[batch, combinations]``."""
+        """The probability of each combination of values read, ``[batch, combinations]``; the last variable runs fastest."""
         weights = torch.ones(len(beliefs), 1, dtype=beliefs.dtype, device=beliefs.device)
         for variable in step.reads:
             belief = beliefs[:, variable, : self.world_domains[variable]]
@@ -107,8 +107,8 @@ def normalised(weights: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     if possible.all():
         return total.log(), weights / total.unsqueeze(1)
     safe = torch.where(possible, total, 1)
-    even = torch.full_like(weights, 1 / weights.shape[1])
-    return safe.log().masked_fill(~possible, -torch.inf), torch.where(possible.unsqueeze(1), weights / safe.unsqueeze(1), even)
+    shares = torch.where(possible.unsqueeze(1), weights / safe.unsqueeze(1), 1 / weights.shape[1])
+    return safe.log().masked_fill(~possible, -torch.inf), shares
 
 
 class _TransducerRollout(Rollout):
@@ -180,8 +180,8 @@ def _given(outputs: torch.Tensor | None) -> torch.Tensor:
 def _table_at(
     tables: list[torch.Tensor], step: Step, outputs: torch.Tensor, combination: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """A step's table at each row's output, ``[batch, combinations, states, next states]``; or at one combination of each row,
-    int64 ``[batch]``, alone."""
+    """A step's table at each row's output, ``[batch, combinations, states, next states]``; at one combination of each row
+    alone if they are named, int64 ``[batch]``."""
     table = tables[step.kind].permute(2, 0, 1, 3)  # [emitted, ...]
     if step.emits is None:
         return table.expand(len(outputs), -1, -1, -1) if combination is None else table[0, combination].unsqueeze(1)
