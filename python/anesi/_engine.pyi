@@ -101,6 +101,7 @@ def read_formula(
     outputs: Sequence[int] = [],
     given: Sequence[int] = [],
     seconds: float = 5,
+    warn: Callable[[str], object] | None = None,
 ) -> Problem: ...
 def parse_formula(
     text: str,
@@ -109,6 +110,7 @@ def parse_formula(
     outputs: Sequence[int] = [],
     given: Sequence[int] = [],
     seconds: float = 5,
+    warn: Callable[[str], object] | None = None,
 ) -> Problem: ...
 
 class Discovery:

@@ -4,14 +4,18 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <tuple>
 
+#include "anesi/core/build.h"
 #include "anesi/core/error.h"
 #include "anesi/core/variable_pairs.h"
+#include "anesi/discover/cnf_check.h"
 #include "anesi/discover/discover.h"
 #include "anesi/discover/find_tables.h"
 #include "anesi/discover/orders.h"
 #include "anesi/exact/found_facts.h"
+#include "anesi/logic/cnf.h"
 #include "arrays.h"
 #include "bind.h"
 #include "computing.h"
@@ -20,6 +24,8 @@ namespace anesi::python {
 namespace {
 
 using Settings = std::vector<std::string>;
+
+constexpr std::int64_t kMostWorldsSolved = 2000;  // by a SAT solver, one after another
 
 DiscoverOptions options_from(const Settings& settings, std::vector<std::int64_t> order) {
   DiscoverOptions options;
@@ -78,7 +84,13 @@ nb::object certify(const HeldProblem& held, const std::optional<Reads<double>>& 
         logs ? WorldSource{worlds_of_beliefs(beliefs_of(*logs, worlds, "logs"), worlds), "the beliefs that were given"}
              : WorldSource{mixed_worlds_of(worlds), "beliefs of mixed priors"};
     Random random(seed);
-    return certify_facts(*held.problem, source, draws, random);
+    const auto& problem = *held.problem;
+    auto found = certify_facts(problem, source, draws, random);
+    const auto* const cnf = problem.facts().find<Cnf>();
+    if (!found && cnf != nullptr && this_build().cadical) {
+      found = certify_cnf(problem, *cnf, source, std::min(draws, kMostWorldsSolved), random);
+    }
+    return found;
   });
   return bound_of(bound);
 }

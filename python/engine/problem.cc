@@ -12,6 +12,7 @@
 #include "anesi/core/error.h"
 #include "anesi/core/output_tables.h"
 #include "anesi/core/pruner.h"
+#include "anesi/discover/cnf_check.h"
 #include "anesi/exact/found_facts.h"
 #include "anesi/formula/formula.h"
 #include "anesi/logic/compiled_formula.h"
@@ -25,7 +26,8 @@ namespace {
 
 using Domains = std::vector<std::int64_t>;
 
-constexpr std::int64_t kAsked = 200;  // worlds on which what is told is compared with the function
+constexpr std::int64_t kAsked = 200;    // worlds on which what is declared is compared with the function
+constexpr double kFewWorlds = 1 << 10;  // are all asked about
 
 Gives<std::int64_t> apply_to_rows(const HeldProblem& held, const Reads<std::int64_t>& worlds, std::int64_t threads) {
   const auto outputs = compute(threads, [&] {
@@ -57,12 +59,18 @@ void check_automaton(const Problem& problem, std::uint64_t seed) {
                                in_words(drawn[row]), in_words(expected[row])));
 }
 
-void check_told_facts(const Problem& problem, std::uint64_t seed) {
+// The same of a formula.
+void check_formula(const Problem& problem, std::uint64_t seed) {
   const auto* const cnf = problem.facts().find<Cnf>();
-  if (cnf != nullptr && !cnf->encoding().fits(problem.worlds(), problem.outputs())) {
+  if (cnf == nullptr) return;
+  const auto& worlds = problem.worlds();
+  if (!cnf->encoding().fits(worlds, problem.outputs())) {
     throw UsageError("cnf: it is of other variables or domains than worlds and outputs");
   }
-  check_automaton(problem, seed);
+  Random random(seed);
+  const auto asked = worlds.points() <= kFewWorlds ? all_points(worlds) : random_points(worlds, kAsked, random);
+  const auto finding = check_cnf(problem, *cnf, asked, apply(problem, asked));
+  if (!finding.good) throw UsageError("cnf: it " + finding.words);
 }
 
 template <typename Fact>
@@ -84,21 +92,24 @@ FormulaOptions formula_options(const std::string& as, std::vector<int> outputs, 
 }
 
 HeldProblem read_formula(const std::string& path, const std::string& as, std::vector<int> outputs,
-                         std::vector<int> given, double seconds) {
+                         std::vector<int> given, double seconds, const nb::object& warn) {
   const auto options = formula_options(as, std::move(outputs), std::move(given), seconds);
-  return compute(0, [&] { return HeldProblem{read_formula_problem(path, options)}; });
+  return compute(0, [&, tell = say_to(warn)] { return HeldProblem{read_formula_problem(path, options, tell)}; });
 }
 
 HeldProblem parse_formula(const std::string& text, const std::string& as, std::vector<int> outputs,
-                          std::vector<int> given, double seconds) {
+                          std::vector<int> given, double seconds, const nb::object& warn) {
   const auto options = formula_options(as, std::move(outputs), std::move(given), seconds);
-  return compute(0, [&] { return HeldProblem{formula_problem(parse_dimacs(text, "clauses"), options)}; });
+  return compute(0, [&, tell = say_to(warn)] {
+    return HeldProblem{formula_problem(parse_dimacs(text, "clauses", tell), options)};
+  });
 }
 
 template <typename Function>
 void bind_formula(nb::module_& module, const char* name, const char* what, Function function) {
   module.def(name, function, nb::arg(what), nb::kw_only(), nb::arg("as_") = "constraint",
-             nb::arg("outputs") = std::vector<int>(), nb::arg("given") = std::vector<int>(), nb::arg("seconds") = 5.0);
+             nb::arg("outputs") = std::vector<int>(), nb::arg("given") = std::vector<int>(), nb::arg("seconds") = 5.0,
+             nb::arg("warn") = nb::none());
 }
 
 }  // namespace
@@ -141,7 +152,10 @@ void bind_problem(nb::module_& module) {
       .def(
           "check",
           [](const HeldProblem& held, std::uint64_t seed, std::int64_t threads) {
-            compute(threads, [&] { check_told_facts(*held.problem, seed); });
+            compute(threads, [&] {
+              check_formula(*held.problem, seed);
+              check_automaton(*held.problem, seed);
+            });
           },
           nb::arg("seed") = 0, nb::arg("threads") = 0)
       .def_prop_ro("automaton", &automaton_of)

@@ -527,6 +527,26 @@ class Problems(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "cnf: it is of other variables"):
             wrong.with_cnf(_engine.Cnf([2], [2])).check()
 
+    def test_wrong_formulas_are_noticed(self):
+        formula = _engine.Cnf([2, 2], [2])
+        a, b, both = formula.world(0, 1), formula.world(1, 1), formula.output(0, 1)
+        for clause in ([-a, -b, both], [a, -both], [b, -both]):
+            formula.add(clause)
+        conjunction = _engine.Problem(lambda worlds: worlds.all(1).astype(np.int64)[:, None], [2, 2], [2])
+        conjunction.with_cnf(formula).check()
+        disjunction = _engine.Problem(lambda worlds: worlds.any(1).astype(np.int64)[:, None], [2, 2], [2]).with_cnf(formula)
+        with self.assertRaisesRegex(ValueError, "cnf"):
+            disjunction.check()
+        certain = np.full((1, 2, 2), -INF)
+        certain[0, 0, 1] = certain[0, 1, 0] = 0  # the world 1 0
+        self.assertEqual(_engine.certify(disjunction, certain, draws=100)["differing"], 100)
+        self.assertEqual(_engine.certify(conjunction.with_cnf(formula), certain, draws=100)["differing"], 0)
+
+    def test_headers_of_formulas_that_are_off_are_warned_of(self):
+        warnings = []
+        _engine.parse_formula("p cnf 2 7\n1 2 0\n", warn=warnings.append)
+        self.assertEqual(len(warnings), 1)
+
     def test_settings_are_checked(self):
         problem = CASES[0].problem
         with self.assertRaisesRegex(ValueError, "discover.second"):
