@@ -10,7 +10,10 @@ namespace {
 
 std::string text_of(const std::vector<std::int64_t>& values) {
   std::string text;
-  for (const auto value : values) text += (text.empty() ? "" : " ") + std::to_string(value);
+  for (const auto value : values) {
+    if (!text.empty()) text += ' ';
+    text += std::to_string(value);
+  }
   return text;
 }
 
