@@ -67,7 +67,7 @@ def _by_formula(problem: _engine.Problem, options: Options, say: Say | None) -> 
     except RuntimeError as error:
         why_not = str(error)
     if problem.asked is not None:
-        return Chosen(problem, "graph", f"graph: messages along the clauses that were told; {why_not}")
+        return Chosen(problem, "mlp", f"mlp: {why_not}")
     if say is not None:
         say(f"the formula that was told is passed over: {why_not}")
     return None

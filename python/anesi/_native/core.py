@@ -5,7 +5,9 @@ Several threads may ask one Core at once, but only one may learn, and nobody may
 
 from __future__ import annotations
 
-from typing import Any, Callable, Mapping, Sequence, Union
+import functools
+import sys
+from typing import Any, Callable, Mapping, Sequence, TypeVar, Union, cast
 
 import torch
 
@@ -25,6 +27,26 @@ from .watching import Watch
 
 Say = Callable[[str], None]
 Label = Union[torch.Tensor, None]
+_MOST_LISTED = 1 << 20  # worlds that exact inference may list
+_UNDER_THE_SOLVER = ["q.variant=prune", "q.policy=on", "q.samples=64", "q.perceived=true", "q.pretrain=100"]
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _opaque(method: Method) -> Method:
+    """torch.compile calls it as it is. The compiler is not imported to be told so."""
+    disabled: list[Callable[..., Any]] = []
+
+    @functools.wraps(method)
+    def call(*arguments: Any) -> Any:
+        if "torch._dynamo" not in sys.modules:
+            return method(*arguments)
+        if not disabled:
+            disabled.append(torch.compiler.disable(method))
+        return disabled[0](*arguments)
+
+    return cast(Method, call)
 
 
 class Core:
@@ -195,48 +217,57 @@ class Core:
 
     # To ask.
 
+    @_opaque
     def apply(self, worlds: torch.Tensor) -> torch.Tensor:
         domains = self.problem.worlds
         rows = as_rows(worlds, len(worlds) if worlds.dim() > 0 else 0, len(domains), "worlds")
         check_values(rows, domains, "worlds")
         return apply(self.problem, rows)
 
+    @_opaque
     def beliefs(self, values: torch.Tensor, logits: bool, given: Label) -> torch.Tensor:
         with full_precision():
             return self.answers.beliefs(Asked(values, logits, given))
 
+    @_opaque
     def loss(
         self, values: torch.Tensor, logits: bool, given: Label, outputs: Label, holds: Label, worlds: Label
     ) -> torch.Tensor:
         return self.answers.loss(Asked(values, logits, given), outputs, holds, worlds)
 
+    @_opaque
     def log_prob(
         self, values: torch.Tensor, logits: bool, given: Label, outputs: Label, holds: Label, worlds: Label
     ) -> torch.Tensor:
         return self.answers.log_prob(Asked(values, logits, given), outputs, holds, worlds)
 
+    @_opaque
     def predict(
         self, values: torch.Tensor, logits: bool, given: Label, top: int
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         with full_precision():
             return self.answers.predict(Asked(values, logits, given), top)
 
+    @_opaque
     def explain(
         self, values: torch.Tensor, logits: bool, given: Label, outputs: Label, top: int
     ) -> tuple[torch.Tensor, torch.Tensor]:
         with full_precision():
             return self.answers.explain(Asked(values, logits, given), outputs, top)
 
+    @_opaque
     def marginals(self, values: torch.Tensor, logits: bool, given: Label, outputs: torch.Tensor) -> torch.Tensor:
         with full_precision():
             return self.answers.marginals(Asked(values, logits, given), outputs)
 
+    @_opaque
     def sample(
         self, values: torch.Tensor, logits: bool, given: Label, outputs: torch.Tensor, count: int, seed: int
     ) -> torch.Tensor:
         with full_precision():
             return self.answers.sample(Asked(values, logits, given), outputs, count, seed)
 
+    @_opaque
     def most_probable(
         self, values: torch.Tensor, logits: bool, given: Label, outputs: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -256,16 +287,19 @@ class Core:
 
     # To learn.
 
+    @_opaque
     def learn(self, beliefs: torch.Tensor) -> float | None:
         if self.learning is None:
             return None
         with torch.inference_mode(False), full_precision(), torch.enable_grad():
             return self.learning.learn(beliefs.detach().clone())
 
+    @_opaque
     def watch(self, beliefs: torch.Tensor) -> torch.Tensor | None:
         with torch.inference_mode(False), torch.no_grad():
             return self.watching.watch(beliefs)
 
+    @_opaque
     def grow(self, wrong: torch.Tensor) -> None:
         with torch.inference_mode(False), torch.no_grad():
             self.watching.grow(wrong)
@@ -312,4 +346,7 @@ def formula_core(
     """A formula as knowledge: from a file, or from clauses as text in DIMACS."""
     told: dict[str, Any] = {"as_": options.as_, "outputs": options.outputs, "given": options.told, "seconds": options.seconds}
     problem = _engine.parse_formula(text, **told) if path is None else _engine.read_formula(path, **told)
+    if not architecture and options.as_ == "constraint" and not (problem.has_circuit or problem.points <= _MOST_LISTED):
+        # Almost no world that is drawn at random satisfies it: q learns to explain, under the solver.
+        architecture, settings = "mlp", [*_UNDER_THE_SOLVER, *settings]
     return Core.of_problem(problem, given, architecture, settings, seed, say, chosen)

@@ -127,7 +127,7 @@ class ExactAnswers:
             self._require_possible(logs, rows)
             many, wanted = logs.repeat_interleave(count, 0), rows.repeat_interleave(count, 0)
             self.backend.sample(many.numpy(), wanted.numpy(), drawn.numpy(), seed, torch.get_num_threads())
-        return self.perceived.without_given(drawn.view(batch, count, -1), 2)
+        return self.perceived.without_given(drawn.view(batch, count, len(self.problem.worlds)), 2)
 
     @torch.no_grad()
     def most_probable(self, asked: Asked, outputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -169,7 +169,7 @@ class LearnedAnswers:
         else:
             parts = zip(beliefs.split(_ROWS_AT_ONCE), rows.split(_ROWS_AT_ONCE))
             drawn = torch.cat([self._drawn_in_turn(*part, generator) for part in parts])
-        return self.perceived.without_given(drawn.view(len(asked.values), count, -1), 2)
+        return self.perceived.without_given(drawn.view(len(asked.values), count, len(self.problem.worlds)), 2)
 
     def _drawn_in_turn(self, beliefs: torch.Tensor, outputs: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
         """Variable by variable, from what q says once those before are known."""

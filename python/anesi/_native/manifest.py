@@ -40,8 +40,10 @@ def folder_of(path: str) -> str:
 
 def _checked(manifest: Any, name: str) -> dict[str, Any]:
     version = manifest["format"]
-    if version != FORMAT:
-        raise RuntimeError(f"{name}: format {version}; this package reads format {FORMAT}")
+    if version not in (1, FORMAT):
+        raise RuntimeError(f"{name}: format {version}; this package reads formats 1 to {FORMAT}, so a later one wrote it")
+    if version == 1:
+        manifest = {**_completed(manifest["options"], manifest["architecture"]), **manifest}
     found = manifest.get("found", {})
     result = {
         "task": manifest.get("task", ""),
@@ -63,6 +65,13 @@ def _checked(manifest: Any, name: str) -> dict[str, Any]:
     if not (good and isinstance(result["explains"], bool) and isinstance(result["prunes"], bool)):
         raise RuntimeError(f"{name}: something is of another kind; the file is damaged")
     return result
+
+
+def _completed(options: dict[str, str], architecture: str) -> dict[str, Any]:
+    """What a manifest of version 0.1 left to be concluded from options, whatever they are called today."""
+    variant = options.get("q.variant", "predict")
+    prunes = variant == "prune" or options.get("eval.prune", "false") == "true"
+    return {"explains": variant != "predict" or architecture == "exact", "prunes": prunes}
 
 
 def read_arrays(folder: str, file: str, sha256: str) -> dict[str, Any]:

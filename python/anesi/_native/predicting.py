@@ -41,5 +41,5 @@ def with_symbolic(
         wins = missing & (best_known[:, 0] >= score[:, -1])
         outputs, score = outputs.clone(), score.clone()
         outputs[wins, -1], score[wins, -1] = symbolic[wins], best_known[wins, 0].to(score.dtype)
-    order = score.argsort(1, descending=True, stable=True)
+    order = score.argsort(dim=1, descending=True, stable=True)
     return outputs.gather(1, order.unsqueeze(2).expand_as(outputs)), score.gather(1, order)
