@@ -15,6 +15,7 @@ from .core import Core, formula_core
 from .facts import Automaton, Cnf, FormulaOptions
 from .lenet import lenet
 from .manifest import read_manifest
+from .markov import Markov
 from .missing import Estimator, FlowNetwork, estimator_names, load_run, load_task, task_names
 from .options import option_names
 from .saving import load
@@ -28,6 +29,7 @@ __all__ = [
     "Estimator",
     "FlowNetwork",
     "FormulaOptions",
+    "Markov",
     "build",
     "estimator_names",
     "formula_core",
