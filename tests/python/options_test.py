@@ -5,7 +5,7 @@ import unittest
 import torch
 
 import anesi
-from anesi import _core
+from anesi._which import _core
 
 SMALL = {"q.pretrain": 6, "q.samples": 8, "mlp.width": 8}
 EXPLAINS = {"q.variant": "explain"}

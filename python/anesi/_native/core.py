@@ -40,13 +40,22 @@ def _opaque(method: Method) -> Method:
 
     @functools.wraps(method)
     def call(*arguments: Any) -> Any:
-        if "torch._dynamo" not in sys.modules:
+        if not _is_compiling():
             return method(*arguments)
         if not disabled:
             disabled.append(torch.compiler.disable(method))
         return disabled[0](*arguments)
 
     return cast(Method, call)
+
+
+def _is_compiling() -> bool:
+    """Whether calls from here would be compiled."""
+    frames = sys.modules.get("torch._C._dynamo.eval_frame")
+    if frames is None:
+        return False
+    callback = getattr(frames, "get_eval_frame_callback", None)
+    return callback is None or callback() is not None
 
 
 class Core:
@@ -227,7 +236,7 @@ class Core:
     @_opaque
     def beliefs(self, values: torch.Tensor, logits: bool, given: Label) -> torch.Tensor:
         with full_precision():
-            return self.answers.beliefs(Asked(values, logits, given))
+            return self.answers.beliefs_to_learn_from(Asked(values, logits, given))
 
     @_opaque
     def loss(

@@ -143,6 +143,10 @@ class ExactAnswers:
     def beliefs(self, asked: Asked) -> torch.Tensor:
         return self.perceived.beliefs(asked, self.dtype)
 
+    def beliefs_to_learn_from(self, asked: Asked) -> torch.Tensor:
+        """A few worlds are drawn of them, nothing else; the loss says what is wrong with them."""
+        return self.perceived.beliefs(asked, torch.float32, checked=False)
+
     def _logs(self, asked: Asked) -> torch.Tensor:
         with full_precision():
             return self.perceived.log_beliefs(asked).contiguous()

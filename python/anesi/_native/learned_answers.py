@@ -43,6 +43,8 @@ class LearnedAnswers:
     def beliefs(self, asked: Asked) -> torch.Tensor:
         return self.perceived.beliefs(asked, self.dtype)
 
+    beliefs_to_learn_from = beliefs
+
     # Losses.
 
     def loss(
