@@ -5,14 +5,13 @@ Several threads may ask one Core at once, but only one may learn, and nobody may
 
 from __future__ import annotations
 
-import functools
-import sys
-from typing import Any, Callable, Mapping, Sequence, TypeVar, Union, cast
+from typing import Any, Callable, Mapping, Sequence, Union
 
 import torch
 
 from .. import _engine, q
 from . import checking, choosing, recording, saving, state
+from .compiling import opaque
 from .exact_answers import ExactAnswers
 from .exact_model import ExactPrediction
 from .facts import Automaton, Cnf, FormulaOptions
@@ -27,35 +26,8 @@ from .watching import Watch
 
 Say = Callable[[str], None]
 Label = Union[torch.Tensor, None]
-_MOST_LISTED = 1 << 20  # worlds that exact inference may list
+_MOST_LISTED = 1 << 21  # worlds that exact inference may list
 _UNDER_THE_SOLVER = ["q.variant=prune", "q.policy=on", "q.samples=64", "q.perceived=true", "q.pretrain=100"]
-
-
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def _opaque(method: Method) -> Method:
-    """torch.compile calls it as it is. The compiler is not imported to be told so."""
-    disabled: list[Callable[..., Any]] = []
-
-    @functools.wraps(method)
-    def call(*arguments: Any) -> Any:
-        if not _is_compiling():
-            return method(*arguments)
-        if not disabled:
-            disabled.append(torch.compiler.disable(method))
-        return disabled[0](*arguments)
-
-    return cast(Method, call)
-
-
-def _is_compiling() -> bool:
-    """Whether calls from here would be compiled."""
-    frames = sys.modules.get("torch._C._dynamo.eval_frame")
-    if frames is None:
-        return False
-    callback = getattr(frames, "get_eval_frame_callback", None)
-    return callback is None or callback() is not None
 
 
 class Core:
@@ -226,57 +198,57 @@ class Core:
 
     # To ask.
 
-    @_opaque
+    @opaque
     def apply(self, worlds: torch.Tensor) -> torch.Tensor:
         domains = self.problem.worlds
         rows = as_rows(worlds, len(worlds) if worlds.dim() > 0 else 0, len(domains), "worlds")
         check_values(rows, domains, "worlds")
         return apply(self.problem, rows)
 
-    @_opaque
+    @opaque
     def beliefs(self, values: torch.Tensor, logits: bool, given: Label) -> torch.Tensor:
         with full_precision():
             return self.answers.beliefs_to_learn_from(Asked(values, logits, given))
 
-    @_opaque
+    @opaque
     def loss(
         self, values: torch.Tensor, logits: bool, given: Label, outputs: Label, holds: Label, worlds: Label
     ) -> torch.Tensor:
         return self.answers.loss(Asked(values, logits, given), outputs, holds, worlds)
 
-    @_opaque
+    @opaque
     def log_prob(
         self, values: torch.Tensor, logits: bool, given: Label, outputs: Label, holds: Label, worlds: Label
     ) -> torch.Tensor:
         return self.answers.log_prob(Asked(values, logits, given), outputs, holds, worlds)
 
-    @_opaque
+    @opaque
     def predict(
         self, values: torch.Tensor, logits: bool, given: Label, top: int
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         with full_precision():
             return self.answers.predict(Asked(values, logits, given), top)
 
-    @_opaque
+    @opaque
     def explain(
         self, values: torch.Tensor, logits: bool, given: Label, outputs: Label, top: int
     ) -> tuple[torch.Tensor, torch.Tensor]:
         with full_precision():
             return self.answers.explain(Asked(values, logits, given), outputs, top)
 
-    @_opaque
+    @opaque
     def marginals(self, values: torch.Tensor, logits: bool, given: Label, outputs: torch.Tensor) -> torch.Tensor:
         with full_precision():
             return self.answers.marginals(Asked(values, logits, given), outputs)
 
-    @_opaque
+    @opaque
     def sample(
         self, values: torch.Tensor, logits: bool, given: Label, outputs: torch.Tensor, count: int, seed: int
     ) -> torch.Tensor:
         with full_precision():
             return self.answers.sample(Asked(values, logits, given), outputs, count, seed)
 
-    @_opaque
+    @opaque
     def most_probable(
         self, values: torch.Tensor, logits: bool, given: Label, outputs: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -296,19 +268,19 @@ class Core:
 
     # To learn.
 
-    @_opaque
+    @opaque
     def learn(self, beliefs: torch.Tensor) -> float | None:
         if self.learning is None:
             return None
         with torch.inference_mode(False), full_precision(), torch.enable_grad():
             return self.learning.learn(beliefs.detach().clone())
 
-    @_opaque
+    @opaque
     def watch(self, beliefs: torch.Tensor) -> torch.Tensor | None:
         with torch.inference_mode(False), torch.no_grad():
             return self.watching.watch(beliefs)
 
-    @_opaque
+    @opaque
     def grow(self, wrong: torch.Tensor) -> None:
         with torch.inference_mode(False), torch.no_grad():
             self.watching.grow(wrong)

@@ -163,7 +163,7 @@ def _softmax(values: torch.Tensor) -> torch.Tensor:
 @contextmanager
 def full_precision() -> Iterator[None]:
     """Without autocast, which would round what is computed here."""
-    if not torch.is_autocast_cpu_enabled():
+    if not torch.is_autocast_enabled("cpu"):
         yield
         return
     with torch.autocast("cpu", enabled=False):
