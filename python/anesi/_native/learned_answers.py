@@ -169,7 +169,7 @@ class LearnedAnswers:
         elif self.model.explanation is not None:
             drawn = q.sample(self.model.explanation, beliefs, rows, generator=generator, pruner=self.pruner).values
         else:
-            parts = zip(beliefs.split(_ROWS_AT_ONCE), rows.split(_ROWS_AT_ONCE))
+            parts = zip(beliefs.split(_ROWS_AT_ONCE), rows.split(_ROWS_AT_ONCE))  # type: ignore[no-untyped-call]
             drawn = torch.cat([self._drawn_in_turn(*part, generator) for part in parts])
         return self.perceived.without_given(drawn.view(len(asked.values), count, len(self.problem.worlds)), 2)
 

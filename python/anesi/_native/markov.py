@@ -113,7 +113,7 @@ class Markov:
         worlds = sample_values(proposal.unsqueeze(1).expand(-1, samples, -1, -1), generator)
         ratio = (logs - proposal.log()).nan_to_num(nan=-torch.inf).unsqueeze(1).expand(-1, samples, -1, -1)
         log_ratio = ratio.gather(3, worlds.unsqueeze(3)).squeeze(3).sum(2)
-        keeps = torch.cat([self.keeps(rows) for rows in worlds.view(-1, variables).split(_ROWS_AT_ONCE)])
+        keeps = torch.cat([self.keeps(rows) for rows in worlds.view(-1, variables).split(_ROWS_AT_ONCE)])  # type: ignore[no-untyped-call]
         return worlds, log_ratio.masked_fill(~keeps.view(batch, samples), -torch.inf)
 
     def estimate(
@@ -128,7 +128,7 @@ class Markov:
     def holds_of(self, worlds: torch.Tensor) -> torch.Tensor:
         """Of worlds ``[batch, samples, variables]``, ``[batch, samples, clauses]``."""
         rows = worlds.view(-1, worlds.shape[2])
-        holds = torch.cat([self.holds(some) for some in rows.split(_ROWS_AT_ONCE)])
+        holds = torch.cat([self.holds(some) for some in rows.split(_ROWS_AT_ONCE)])  # type: ignore[no-untyped-call]
         return holds.view(*worlds.shape[:2], -1)
 
     def fit(
@@ -175,7 +175,7 @@ class _LogPartition(torch.autograd.Function):
         return found
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, upstream: torch.Tensor) -> Any:
         by_beliefs, by_weights = ctx.slopes
         logs = None if by_beliefs is None else upstream.view(-1, 1, 1) * by_beliefs

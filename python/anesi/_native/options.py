@@ -116,7 +116,8 @@ class Options:
 
     @property
     def architecture(self) -> str:
-        return self._choice.architecture
+        name: str = self._choice.architecture
+        return name
 
     @property
     def discover(self) -> list[str]:
