@@ -13,7 +13,7 @@ NINJA_FLAGS := $(if $(MAKE_TERMOUT),,--quiet)
 # The last resort for find_package(Torch): whatever CMAKE_PREFIX_PATH already says comes first.
 TORCH = $(PYTHON) -c 'import torch; print(torch.utils.cmake_prefix_path)' 2>/dev/null
 
-.PHONY: build run test test-quick fuzz-answers torture bench format format-check tidy separate debug asan tsan fuzz fuzzer clean help always
+.PHONY: build run test test-quick fuzz-answers torture bench wheels format format-check tidy separate debug asan tsan fuzz fuzzer clean help always
 .DEFAULT_GOAL := build
 
 build: build/release/build.ninja  ## build the program, build/release/anesi (the default)
@@ -42,6 +42,9 @@ torture: build  ## faults of files and memory, kills and full disks by the hundr
 
 bench: build  ## time the program against plain PyTorch
 	build/release/anesi bench --reference bench/pytorch_reference.py --python $(PYTHON) $(ARGS)
+
+wheels:  ## build the wheels that link no torch into wheels/, for every Python from 3.10 on, and check them without torch
+	@scripts/wheels
 
 debug: build/debug/build.ninja  ## build everything with assertions into build/debug
 	@cmake --build --preset debug -- $(NINJA_FLAGS)

@@ -5,6 +5,12 @@ option(ANESI_WITH_CADICAL "Build the SAT pruner where CaDiCaL is installed" ON)
 option(ANESI_WITH_HTTPLIB "Build the server of the page where cpp-httplib is installed" ON)
 set(missing)  # by Debian's names
 
+# Wheels hold all that they need, of versions that are known.
+option(ANESI_BUNDLED "Build with the libraries of third_party/, statically, instead of those that are installed" OFF)
+if(ANESI_BUNDLED)
+  include(cmake/third_party.cmake)
+endif()
+
 # A target for the headers of one commit. This is no FetchContent because that ends at the first library it cannot fetch.
 function(anesi_fetch_headers target package repository commit)
   set(sources ${PROJECT_BINARY_DIR}/fetched/${commit})
@@ -25,14 +31,18 @@ function(anesi_fetch_headers target package repository commit)
   endif()
 endfunction()
 
-find_package(nlohmann_json QUIET)
+if(NOT TARGET nlohmann_json::nlohmann_json)
+  find_package(nlohmann_json QUIET)
+endif()
 if(NOT TARGET nlohmann_json::nlohmann_json)
   anesi_fetch_headers(nlohmann_json::nlohmann_json nlohmann-json3-dev https://github.com/nlohmann/json.git
                       9cca280a4d0ccf0c08f47a99aa71d1b0e52f8d03)  # 3.11.3
 endif()
 
 # Of those that need no libtorch; libtorch brings its own along.
-find_package(fmt QUIET)
+if(NOT TARGET fmt::fmt-header-only)
+  find_package(fmt QUIET)
+endif()
 if(NOT TARGET fmt::fmt-header-only)
   anesi_fetch_headers(fmt::fmt-header-only libfmt-dev https://github.com/fmtlib/fmt.git
                       0c9fce2ffefecfdce794e1859584e25877b7b592)  # 11.0.2
@@ -41,8 +51,12 @@ if(NOT TARGET fmt::fmt-header-only)
   endif()
 endif()
 
-find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h)
-if(TOMLPLUSPLUS_INCLUDE_DIR)
+if(NOT TARGET anesi_toml)
+  find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h)
+endif()
+if(TARGET anesi_toml)
+  # It is there.
+elseif(TOMLPLUSPLUS_INCLUDE_DIR)
   add_library(anesi_toml INTERFACE IMPORTED)
   target_include_directories(anesi_toml INTERFACE ${TOMLPLUSPLUS_INCLUDE_DIR})
 else()
@@ -58,11 +72,13 @@ if(ANESI_BUILD_PROGRAM)
   endif()
 endif()
 
-if(ANESI_WITH_CADICAL)
+if(ANESI_WITH_CADICAL AND NOT TARGET anesi_cadical)
   find_path(CADICAL_INCLUDE_DIR cadical.hpp)
   find_library(CADICAL_LIBRARY cadical)
 endif()
-if(ANESI_WITH_CADICAL AND CADICAL_INCLUDE_DIR AND CADICAL_LIBRARY)
+if(TARGET anesi_cadical)
+  # It is there.
+elseif(ANESI_WITH_CADICAL AND CADICAL_INCLUDE_DIR AND CADICAL_LIBRARY)
   add_library(anesi_cadical INTERFACE IMPORTED)
   target_include_directories(anesi_cadical INTERFACE ${CADICAL_INCLUDE_DIR})
   target_link_libraries(anesi_cadical INTERFACE ${CADICAL_LIBRARY})

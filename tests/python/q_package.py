@@ -19,6 +19,8 @@ except ImportError:
     sys.modules["anesi_q"] = q
     spec.loader.exec_module(q)
 
+torch.set_num_threads(1)  # what tests compute is small: threads only wait for each other
+
 SETTINGS = {"mlp.layers": 2, "mlp.width": 12, "scan.width": 8, "transducer.states": 3}
 
 

@@ -12,7 +12,7 @@ Needs nothing but torch. To read in this order:
 - options.py, architectures.py: everything by name
 """
 
-from .amortized import Amortized, Exercise
+from .amortized import Amortized, Exercise, Partners
 from .architectures import ARCHITECTURES, make_model, make_prior
 from .dirichlet import DirichletFit, FittedDirichlet
 from .mlp import Mlp, MlpOptions
@@ -42,6 +42,7 @@ __all__ = [
     "MlpOptions",
     "Observed",
     "Options",
+    "Partners",
     "Prior",
     "Problem",
     "Pruner",

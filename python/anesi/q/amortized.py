@@ -15,7 +15,7 @@ from __future__ import annotations
 import copy
 import math
 from contextlib import contextmanager
-from typing import Any, Iterator, NamedTuple
+from typing import Any, Callable, Iterator, NamedTuple
 
 import torch
 
@@ -44,6 +44,15 @@ class Exercise(NamedTuple):
         return Exercise(self.beliefs[begin:end], self.worlds[begin:end], self.outputs[begin:end], self.solutions)
 
 
+class Partners(NamedTuple):
+    """Processes that share out the samples of an update."""
+
+    rank: int = 0
+    size: int = 1
+    #: Adds up a float64 vector on the CPU over all partners, in place: ``torch.distributed.all_reduce``.
+    add_up: Callable[[torch.Tensor], object] = lambda message: None
+
+
 class Amortized:
     """q, its prior and its optimiser.
 
@@ -52,7 +61,8 @@ class Amortized:
 
     Args:
         problem: the function, and what is known of it.
-        model: q, on the CPU. It needs an explanation model for the variants ``explain`` and ``prune``.
+        model: q, on any device and in any floating type; from here on :meth:`to` moves it. It needs an explanation model
+            for the variants ``explain`` and ``prune``.
         prior: over beliefs of the problem's worlds.
         options: how q learns.
         seed: decides every draw.
@@ -72,7 +82,9 @@ class Amortized:
         self.pruner = problem.pruner if options.prunes else None
         self.matches = model.learns_to_explain()  # whether an explanation model is learned too
         self._steps = 0  # of perception
-        self._optimizer = torch.optim.Adam(model.parameters(), lr=options.lr, fused=True)
+        self._weights = list(model.parameters())
+        self._partners = Partners()
+        self._optimizer = torch.optim.Adam(self._weights, lr=options.lr, fused=True)
         self._set_learning(False)
 
     # Algorithm 1.
@@ -91,8 +103,9 @@ class Amortized:
         self._steps += 1
         if (self._steps - 1) % self.options.every != 0:
             return None
-        perceived = beliefs.detach()
-        self.prior.observe(perceived)
+        with torch.inference_mode(False):
+            perceived = beliefs.detach().clone()
+            self.prior.observe(perceived)
         return self.update(self.options.rate_beside(), perceived if self.options.perceived else None)
 
     def update(self, rate: Rate | None = None, more: torch.Tensor | None = None) -> float:
@@ -104,23 +117,28 @@ class Amortized:
             more: beliefs to learn from beside the sampled ones.
         """
         rate = rate or self.options.rate_beside()
-        if self.matches and self.options.policy == "solutions":
-            return self._update_on_solutions(rate, more)
+        with torch.inference_mode(False), self._in_full_precision():  # whatever the caller is in
+            if self.matches and self.options.policy == "solutions":
+                return self._update_on_solutions(rate, more)
+            return self._update_on_prior(rate, more)
+
+    def _update_on_prior(self, rate: Rate, more: torch.Tensor | None) -> float:
         self.prior.fit()
-        beliefs, worlds = self.prior.sample_with_worlds(self.options.samples, self.generator)
-        beliefs = beliefs.to(self._type)
+        drawn = self.prior.sample_with_worlds(self.options.samples, self.generator)
+        beliefs, worlds = drawn[0].to(self._device, self._type), drawn[1].to(self._device)
         if more is not None:
             more = more.to(beliefs)
             beliefs = torch.cat([beliefs, more])
             worlds = torch.cat([worlds, sample_worlds(more, self.generator)])
-        return self.update_on(Exercise(beliefs, worlds, self.problem.function(worlds)), rate)
+        return self.update_on(Exercise(beliefs, worlds, self.problem.outputs_of(worlds)), rate)
 
     def _update_on_solutions(self, rate: Rate, more: torch.Tensor | None) -> float:
         drawn = draw_solutions(self.problem, self.options.samples, self.generator)
-        loss = self.update_on(Exercise(drawn.beliefs.to(self._type), drawn.worlds, drawn.outputs, solutions=True), rate)
+        beliefs, worlds, outputs = (part.to(self._device) for part in drawn)
+        loss = self.update_on(Exercise(beliefs.to(self._type), worlds, outputs, solutions=True), rate)
         if more is not None:  # where perception looks, q also learns from its own worlds
-            outputs = drawn.outputs[:1].expand(len(more), -1)
-            more = more.to(drawn.beliefs).to(self._type)
+            outputs = outputs[:1].expand(len(more), -1)
+            more = more.to(self._device, self._type)
             self.update_on(Exercise(more, sample_worlds(more, self.generator), outputs), rate)
         return loss
 
@@ -128,24 +146,47 @@ class Amortized:
         """The last part of Algorithm 1: one step on what was sampled."""
         samples, outputs = exercise.outputs.shape
         chunk = max(1, self.options.chunk // outputs) if self.options.chunk else samples
+        first, last = (samples * (self._partners.rank + turn) // self._partners.size for turn in (0, 1))
         value = 0.0
         with self._learning():
-            self._optimizer.zero_grad()
-            for begin in range(0, samples, chunk):
-                part = exercise.rows(begin, begin + chunk) if chunk < samples else exercise
+            for begin in range(first, last, chunk):
+                part = exercise.rows(begin, min(begin + chunk, last))
                 loss = self.q_loss(part) * (len(part.beliefs) / samples)
                 value += loss.item()
                 if loss.requires_grad:  # outputs of one value each: there is nothing to learn
                     loss.backward()  # type: ignore[no-untyped-call]
+            if self._partners.size > 1:
+                value = self._added_up(value)
             if not math.isfinite(value):
                 raise ValueError("q: the loss is not a finite number; a lower q.lr may help")
             if self.options.clip > 0:
-                torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.options.clip)
+                torch.nn.utils.clip_grad_norm_(self._weights, self.options.clip)
             for group in self._optimizer.param_groups:
                 group["lr"], group["betas"] = rate.lr, (rate.beta1, group["betas"][1])
             self._optimizer.step()
-            self._optimizer.zero_grad()
         return value
+
+    def _added_up(self, value: float) -> float:
+        """Adds up the gradients of all partners, and their losses, in one message."""
+        numbers = [torch.tensor([value], dtype=torch.float64)]
+        for weight in self._weights:
+            gradient = torch.zeros_like(weight) if weight.grad is None else weight.grad
+            numbers.append(gradient.flatten().double().cpu())
+        message = torch.cat(numbers)
+        self._partners.add_up(message)
+        total, *gradients = torch.split(message, [len(part) for part in numbers])
+        for weight, gradient in zip(self._weights, gradients):
+            weight.grad = gradient.view_as(weight).to(weight)
+        return float(total)
+
+    def join(self, partners: Partners) -> None:
+        """From here on each update is shared with the same loss in other processes, which has the same state. ValueError
+        if q learns from its own samples: those differ from process to process."""
+        own = self.options.policy in ("on", "both") or (self.options.policy == "solutions" and self.options.perceived)
+        if partners.size > 1 and self.matches and own:
+            message = "several processes cannot learn from worlds that q draws itself; set it to off, or to solutions"
+            raise ValueError(f"q.policy={self.options.policy}: {message} with q.perceived=false")
+        self._partners = partners
 
     def q_loss(self, exercise: Exercise) -> torch.Tensor:
         """What an update minimises, a scalar: the place to change how q learns."""
@@ -194,7 +235,7 @@ class Amortized:
         beliefs = exercise.beliefs.repeat_interleave(options.worlds, 0)
         outputs = y.values.repeat_interleave(options.worlds, 0)
         w = self._draw(self.model.explanation, beliefs, outputs)
-        fits = (self.problem.function(w.values) == outputs).all(1)
+        fits = (self.problem.outputs_of(w.values) == outputs).all(1)
         log_p = world_log_prob(beliefs, w.values).masked_fill(~fits, -torch.inf)
         if options.worlds == 1:
             return squared_log_ratio(y.log_prob + w.log_prob, log_p).mean()
@@ -210,7 +251,7 @@ class Amortized:
         """q's own outputs, or the one that all labels are about."""
         if self.problem.asked is None:
             return self._draw(self.model.prediction, beliefs, None)
-        outputs = torch.tensor(self.problem.asked).expand(len(beliefs), -1)
+        outputs = torch.tensor(self.problem.asked, device=beliefs.device).expand(len(beliefs), -1)
         return Samples(outputs, self._prediction(beliefs, outputs))
 
     def _draw(self, half: Any, beliefs: torch.Tensor, outputs: torch.Tensor | None) -> Samples:
@@ -231,15 +272,23 @@ class Amortized:
 
     def log_prob(self, beliefs: torch.Tensor, labels: Labels, log_beliefs: torch.Tensor | None = None) -> torch.Tensor:
         """Of each example, ``[batch]``: observed.py says of which kinds labels are."""
-        beliefs = beliefs.to(self._type)
-        if self.options.counted > 0:
-            count, pruner = self.options.counted, self.pruner
-            return counted_log_prob(self.model, self.problem, beliefs, labels, count, self.generator, pruner)
-        return observed_log_prob(
-            self.model, beliefs, labels, pruner=self.pruner, prunes_prediction=self.matches, log_beliefs=log_beliefs
-        )
+        device, beliefs, labels = beliefs.device, beliefs.to(self._device, self._type), labels.to(self._device)
+        logs = None if log_beliefs is None else log_beliefs.to(self._device)
+        with self._in_full_precision():
+            if self.options.counted > 0:
+                count, pruner = self.options.counted, self.pruner
+                return counted_log_prob(self.model, self.problem, beliefs, labels, count, self.generator, pruner).to(device)
+            return observed_log_prob(
+                self.model, beliefs, labels, pruner=self.pruner, prunes_prediction=self.matches, log_beliefs=logs
+            ).to(device)
 
     # To keep.
+
+    def to(self, *where: Any) -> Amortized:
+        """Moves q to another device or floating type, its optimiser with it."""
+        self.model.to(*where)
+        self._optimizer.load_state_dict(self._optimizer.state_dict())
+        return self
 
     def state_dict(self) -> dict[str, Any]:
         """All that the future depends on."""
@@ -267,11 +316,24 @@ class Amortized:
         self.generator.set_state(state["generator"])
         self._steps = int(state["steps"])
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Generators are not copied by themselves; a copy has no partners.
+        return {**self.__dict__, "generator": self.generator.get_state(), "_partners": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _partners=Partners())
+        self.generator = torch.Generator()
+        self.generator.set_state(state["generator"])
+
     # q between updates.
 
     @property
     def _type(self) -> torch.dtype:
-        return next((parameter.dtype for parameter in self.model.parameters()), torch.float32)
+        return self._weights[0].dtype
+
+    @property
+    def _device(self) -> torch.device:
+        return self._weights[0].device
 
     @contextmanager
     def _learning(self) -> Iterator[None]:
@@ -281,11 +343,16 @@ class Amortized:
             with torch.enable_grad():
                 yield
         finally:
+            self._optimizer.zero_grad()
             self._set_learning(False)
+
+    def _in_full_precision(self) -> torch.autocast:
+        return torch.autocast(self._device.type, enabled=False)
 
     def _set_learning(self, learns: bool) -> None:
         self.model.train(learns)
-        self.model.requires_grad_(learns)
+        for weight in self._weights:
+            weight.requires_grad_(learns)
 
 
 def squared_log_ratio(log_q: torch.Tensor, log_p: torch.Tensor) -> torch.Tensor:

@@ -18,16 +18,16 @@ def domain_mask(domains: Sequence[int]) -> torch.Tensor:
     return torch.arange(max(domains)) < torch.tensor(list(domains)).unsqueeze(1)
 
 
-def check_beliefs(beliefs: torch.Tensor, domains: Sequence[int]) -> None:
-    """Raises ValueError if these are no beliefs; names the first bad row."""
+def check_beliefs(beliefs: torch.Tensor, domains: Sequence[int], inside: torch.Tensor | None = None) -> None:
+    """Raises ValueError if these are no beliefs; names the first bad row. ``inside`` is the domains' mask, if at hand."""
     if beliefs.dim() != 3 or beliefs.shape[1:] != (len(domains), max(domains)) or not beliefs.is_floating_point():
         expected = f"(batch, {len(domains)}, {max(domains)}) of floating-point numbers"
         raise ValueError(f"beliefs: shape {tuple(beliefs.shape)}, expected {expected}")
     rows = beliefs.detach()
-    inside = domain_mask(domains).to(rows.device)
-    # Written so that NaN is wrong.
-    good = ((rows >= 0) & (inside | (rows == 0))).all(2) & ((rows.sum(2) - 1).abs() < 1e-3)
-    if not good.all():
+    inside = (domain_mask(domains) if inside is None else inside).to(rows.device)
+    # Written so that NaN is wrong. Past the domain, only 0 is right.
+    if not ((rows >= 0) & (rows * inside == rows)).all() or not ((rows.sum(2) - 1).abs() < 1e-3).all():
+        good = ((rows >= 0) & (rows * inside == rows)).all(2) & ((rows.sum(2) - 1).abs() < 1e-3)
         example, variable = (~good).nonzero()[0].tolist()
         row = rows[example, variable].tolist()
         what = f"not probabilities of {domains[variable]} values: {row}"

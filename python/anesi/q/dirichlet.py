@@ -63,7 +63,7 @@ class Objective:
     """What the fit minimises. Concentrations are double ``[variables, domain]``; only values inside domains count."""
 
     def __init__(self, inside: torch.Tensor, mean_log_beliefs: torch.Tensor, beliefs: int, l2: float) -> None:
-        self.inside, self.mean_log_beliefs = inside, mean_log_beliefs
+        self.inside, self.mean_log_beliefs, self._is_full = inside, mean_log_beliefs, bool(inside.all())
         self.likelihood_weight = beliefs / inside.shape[0]  # n / V
         self.square_weight = l2 / int(inside.sum())  # L2 / E
 
@@ -76,8 +76,8 @@ class Objective:
 
     def gradient(self, alpha: torch.Tensor) -> torch.Tensor:
         """With respect to the concentrations, ``[variables, domain]``."""
-        likelihood = torch.digamma(self._total(alpha)) - torch.digamma(alpha) + self.mean_log_beliefs
-        return 2 * self.square_weight * alpha - self.likelihood_weight * likelihood
+        log_ratio = alpha.digamma().sub_(self._total(alpha).digamma_()).sub_(self.mean_log_beliefs)
+        return log_ratio.mul_(self.likelihood_weight).add_(alpha, alpha=2 * self.square_weight)
 
     def minimized(self, alpha: torch.Tensor, steps: int) -> torch.Tensor:
         """Newton's method from alpha, at most that many steps (Minka 2000, "Estimating a Dirichlet distribution").
@@ -107,7 +107,7 @@ class Objective:
         return alpha
 
     def _newton_step(self, alpha: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Direction ``[variables, domain]``; decrement and largest step that keeps concentrations positive, ``[variables]``."""
+        """The direction ``[variables, domain]``, its decrement, and how far it may be followed, ``[variables]``."""
         gradient = self.gradient(alpha)
         curvature = 2 * self.square_weight + self.likelihood_weight * torch.polygamma(1, alpha)
         common = -self.likelihood_weight * torch.polygamma(1, self._total(alpha))
@@ -120,11 +120,31 @@ class Objective:
         return direction, decrement, bound.amin(1).clamp_max(1.0)
 
     def _total(self, alpha: torch.Tensor) -> torch.Tensor:
-        return alpha.masked_fill(~self.inside, 0).sum(1, keepdim=True)
+        return (alpha if self._is_full else alpha.masked_fill(~self.inside, 0)).sum(1, keepdim=True)
+
+
+def adam(
+    objective: Objective, x: torch.Tensor, first: torch.Tensor, second: torch.Tensor, before: int, steps: int, lr: float
+) -> None:
+    """Steps of Adam on x, with alpha = softplus(x). Changes x and its moments, double ``[variables, domain]``, in place.
+
+    Args:
+        before: how many steps were taken before.
+    """
+    # Written out, in few operations: each costs more to call than these few numbers take to compute.
+    for step in range(before + 1, before + steps + 1):
+        gradient = objective.gradient(_softplus(x)).mul_(x.sigmoid())
+        scale = math.sqrt(1 - BETA2**step)  # of sqrt(second)
+        first.lerp_(gradient, 1 - BETA1)
+        second.mul_(BETA2).addcmul_(gradient, gradient, value=1 - BETA2)
+        x.addcdiv_(first, second.sqrt().add_(EPSILON * scale), value=-lr * scale / (1 - BETA1**step))
 
 
 class FittedDirichlet(Prior):
     """``state_dict`` names and shapes its tensors as the program does."""
+
+    #: The fit by Adam. A compiled function of the same arithmetic may take its place: it is most of what a fit costs.
+    adam = staticmethod(adam)
 
     def __init__(self, domains: Sequence[int], options: DirichletFit = DirichletFit()) -> None:
         super().__init__(domains)
@@ -162,21 +182,12 @@ class FittedDirichlet(Prior):
         if self._window.size == 0:
             return
         if self.options.method == "adam":
-            self._fit_by_adam(self.objective())
+            moments = (self._first_moment, self._second_moment)
+            self.adam(self.objective(), self._parameter, *moments, self._steps, self.options.iterations, self.options.lr)
+            self._steps += self.options.iterations
         else:
             alpha = self.objective().minimized(_softplus(self._parameter), self.options.iterations)
             self._parameter = alpha + torch.log(-torch.expm1(-alpha))
-
-    def _fit_by_adam(self, objective: Objective) -> None:
-        # Written out: torch.optim spends more time on bookkeeping than these few numbers take.
-        x, first, second = self._parameter, self._first_moment, self._second_moment
-        for _ in range(self.options.iterations):
-            gradient = objective.gradient(_softplus(x)) * torch.sigmoid(x)
-            self._steps += 1
-            first.lerp_(gradient, 1 - BETA1)
-            second.mul_(BETA2).addcmul_(gradient, gradient, value=1 - BETA2)
-            deviation = second.sqrt().mul_(1 / math.sqrt(1 - BETA2**self._steps)).add_(EPSILON)
-            x.addcdiv_(first, deviation, value=-self.options.lr / (1 - BETA1**self._steps))
 
     def sample(self, count: int, generator: torch.Generator) -> torch.Tensor:
         return sample_dirichlet(self.concentration, count, generator)

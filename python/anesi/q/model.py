@@ -114,7 +114,8 @@ def _enumerated(model: SequenceModel, beliefs: torch.Tensor, values: torch.Tenso
         if int(torch.bincount(example[branch], minlength=batch).max()) > largest:
             raise ValueError(f"outputs: more than {largest} completions of a partial output; tell more of it")
         first = (counts.cumsum(0) - counts)[branch]
-        value = torch.where(open_[branch], torch.arange(len(branch), device=values.device) - first, asked[branch].clamp_min(0))
+        place = torch.arange(len(branch), device=values.device) - first
+        value = torch.where(open_[branch], place, asked[branch].clamp_min(0))
         counted = (step < length[example])[branch]
         log_prob = log_probs[branch].gather(1, value.unsqueeze(1)).squeeze(1)
         total = total[branch] + log_prob.masked_fill(~counted, 0)
@@ -173,7 +174,8 @@ class _StepwiseRollout(Rollout):
         variable = self._model.order[self._chosen.shape[1]]
         expected = (len(beliefs), self._model.domains[variable])
         if tuple(logits.shape) != expected:
-            raise ValueError(f"q: the network gave logits {tuple(logits.shape)} for variable {variable}, expected {expected}")
+            shape = tuple(logits.shape)
+            raise ValueError(f"q: the network gave logits {shape} for variable {variable}, expected {expected}")
         return logits.log_softmax(1)
 
     def advance(self, values: torch.Tensor) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Callable
 
@@ -39,6 +40,10 @@ class Labels:
 
     def rows(self, rows: torch.Tensor) -> Labels:
         parts = (None if part is None else part[rows] for part in (self.outputs, self.worlds, self.holds))
+        return Labels(*parts)
+
+    def to(self, device: torch.device) -> Labels:
+        parts = (None if part is None else part.to(device) for part in (self.outputs, self.worlds, self.holds))
         return Labels(*parts)
 
     def whole_worlds(self) -> torch.Tensor:
@@ -92,7 +97,8 @@ def observed_log_prob(
         if q.explanation is not None:
             return pruning.log_prob(q.explanation, beliefs, labels.worlds, outputs, pruner)
         of_world = q.prediction.log_prob(certain_beliefs(labels.worlds, beliefs.shape[2], beliefs.dtype), outputs)
-        return known_log_prob(logs_of(beliefs), labels.worlds).to(beliefs.dtype) + of_world - q.prediction.log_prob(beliefs, outputs)
+        known = known_log_prob(logs_of(beliefs), labels.worlds).to(beliefs.dtype)
+        return known + of_world - q.prediction.log_prob(beliefs, outputs)
 
     logs = logs_of(beliefs) if log_beliefs is None else log_beliefs
     return _by_kind_of_label(beliefs, logs, labels, of_outputs, of_whole_worlds)
@@ -169,13 +175,13 @@ def counted_log_prob(
             if worlds is not None:
                 of_observed = pruning.log_prob(explanation, beliefs, worlds, outputs, pruner).double()
                 values, log_q, row = torch.cat([values, worlds]), torch.cat([log_q, of_observed]), torch.cat([row, rows])
-            log_expected = log_q + torch.tensor(float(samples), dtype=torch.float64).log()
+            log_expected = log_q + math.log(samples)
             if worlds is not None:  # the other source draws the observed world once, and nothing else
                 is_observed = (values == worlds[row]).all(1)
                 once = torch.zeros_like(log_expected).masked_fill(~is_observed, -torch.inf)
                 log_expected = torch.logaddexp(log_expected, once)
         wanted = outputs[row]
-        fits = ((problem.function(values) == wanted) | (wanted == UNSET)).all(1)
+        fits = ((problem.outputs_of(values) == wanted) | (wanted == UNSET)).all(1)
         log_weights = known_log_prob(finite_logs(beliefs)[row[fits]], values[fits]) - log_expected[fits]
         counted = logsumexp_by_row(log_weights, row[fits], len(beliefs)).to(beliefs.dtype)
         missed = counted.detach().isneginf()

@@ -17,7 +17,8 @@ CHOICES = {
 
 @dataclass(frozen=True)
 class Options:
-    """
+    """Defaults are those of the Python package: few samples and a fast start.
+
     Attributes:
         samples: beliefs sampled for an update of q.
         chunk: sampled output values that go through q at once; 0: all. Saves memory.

@@ -52,12 +52,13 @@ class BeliefWindow:
             raise ValueError(f"prior window: {capacity}; it must hold at least 1 belief")
         self.domains, self.capacity, self.size = list(domains), capacity, 0
         self._next = 0  # the row that the next belief is written to
+        self._inside = domain_mask(self.domains)
         self._ring = torch.zeros(capacity, len(self.domains), max(self.domains))
 
     def push(self, beliefs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Appends beliefs. Returns those that came in and those that left. ValueError, and nothing changes, if they are
         no beliefs: perception diverged."""
-        check_beliefs(beliefs, self.domains)
+        check_beliefs(beliefs, self.domains, self._inside)
         came = beliefs.detach()[-self.capacity :].to("cpu", torch.float32)
         rows = (self._next + torch.arange(len(came))) % self.capacity
         left = self._ring[rows[rows < self.size]] if self.size < self.capacity else self._ring[rows]

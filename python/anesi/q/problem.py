@@ -49,6 +49,10 @@ class Problem:
     pruner: Pruner | None = None
     asked: list[int] | None = None
 
+    def outputs_of(self, worlds: torch.Tensor) -> torch.Tensor:
+        """The function's outputs, on the worlds' device. The function itself always sees the CPU."""
+        return self.function(worlds.cpu()).to(worlds.device)
+
     def reading_order(self) -> ReadingOrder:
         return self.order or ReadingOrder.all_then_emit(self.worlds, self.outputs)
 

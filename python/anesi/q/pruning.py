@@ -65,19 +65,20 @@ class PrunedRollout(Rollout):
 
     def _allowed(self) -> torch.Tensor:
         variable = self._order[self._step]
+        chosen = self._chosen.cpu()
         if self._outputs is None:
-            allowed = self._pruner.allow_outputs(self._chosen, variable)
+            allowed = self._pruner.allow_outputs(chosen, variable)
         else:
-            allowed = self._pruner.allow_worlds(self._outputs, self._chosen, variable)
+            allowed = self._pruner.allow_worlds(self._outputs.cpu(), chosen, variable)
         expected = (len(self._chosen), self._domains[variable])
         if tuple(allowed.shape) != expected:
             raise ValueError(f"pruner: a mask {tuple(allowed.shape)} for variable {variable}, expected {expected}")
         dead = (~allowed).all(1)
         if dead.any():
             row = int(dead.nonzero()[0, 0])
-            what = "output" if self._outputs is None else f"world for output {self._outputs[row].tolist()}"
-            chosen = self._chosen[row].tolist()
-            raise ValueError(f"pruner: no completion of {chosen} at variable {variable} ({UNSET}: not chosen yet) is an {what}")
+            what = "an output" if self._outputs is None else f"a world for output {self._outputs[row].tolist()}"
+            where = f"{chosen[row].tolist()} at variable {variable} ({UNSET}: not chosen yet)"
+            raise ValueError(f"pruner: no completion of {where} is {what}")
         return allowed
 
 

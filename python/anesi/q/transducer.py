@@ -58,7 +58,7 @@ class Transducer(SequenceModel):
         return self.initial.softmax(0).expand(batch, -1)
 
     def combinations(self, step: Step, beliefs: torch.Tensor) -> torch.Tensor:
-        """The probability of each combination of values read, the last variable running fastest, ``[batch, combinations]``."""
+        """The probability of each combination of values read, ``[batch, combinations]``; the last variable runs fastest."""
         weights = torch.ones(len(beliefs), 1, dtype=beliefs.dtype, device=beliefs.device)
         for variable in step.reads:
             belief = beliefs[:, variable, : self.world_domains[variable]]
@@ -107,8 +107,8 @@ def normalised(weights: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     if possible.all():
         return total.log(), weights / total.unsqueeze(1)
     safe = torch.where(possible, total, 1)
-    even = torch.full_like(weights, 1 / weights.shape[1])
-    return safe.log().masked_fill(~possible, -torch.inf), torch.where(possible.unsqueeze(1), weights / safe.unsqueeze(1), even)
+    shares = torch.where(possible.unsqueeze(1), weights / safe.unsqueeze(1), 1 / weights.shape[1])
+    return safe.log().masked_fill(~possible, -torch.inf), shares
 
 
 class _TransducerRollout(Rollout):
@@ -177,16 +177,20 @@ def _given(outputs: torch.Tensor | None) -> torch.Tensor:
     return outputs
 
 
-def _table_at(model: Transducer, tables: list[torch.Tensor], step: Step, outputs: torch.Tensor) -> torch.Tensor:
-    """A step's table at each row's output, ``[batch, combinations, states, next states]``."""
+def _table_at(
+    tables: list[torch.Tensor], step: Step, outputs: torch.Tensor, combination: torch.Tensor | None = None
+) -> torch.Tensor:
+    """A step's table at each row's output, ``[batch, combinations, states, next states]``; at one combination of each row
+    alone if they are named, int64 ``[batch]``."""
     table = tables[step.kind].permute(2, 0, 1, 3)  # [emitted, ...]
     if step.emits is None:
-        return table.expand(len(outputs), *table.shape[1:])
+        return table.expand(len(outputs), -1, -1, -1) if combination is None else table[0, combination].unsqueeze(1)
     value = outputs[:, step.emits]
     if (value >= len(table)).any() or ((value < 0) & (value != UNSET)).any():
         raise ValueError(f"outputs: variable {step.emits} can be 0 to {len(table) - 1}")
     with_sum = torch.cat([table, table.sum(0, keepdim=True)])  # the last is for outputs that are open
-    return with_sum[torch.where(value == UNSET, len(table), value)]
+    place = torch.where(value == UNSET, len(table), value)
+    return with_sum[place] if combination is None else with_sum[place, combination].unsqueeze(1)
 
 
 class _Backward(Rollout):
@@ -200,11 +204,10 @@ class _Backward(Rollout):
     _combination: torch.Tensor  # of the variables of the step that are chosen, int64 [rows]
 
     def __init__(self, model: Transducer, beliefs: torch.Tensor, outputs: torch.Tensor) -> None:
-        self._model, self._type = model, beliefs.dtype
-        wide, tables = beliefs.double(), [table.double() for table in model.tables()]
-        self._tables = [_table_at(model, tables, step, outputs) for step in model.steps]
-        self._weights = [model.combinations(step, wide) for step in model.steps]
-        self._messages = self._backward(wide)
+        self._model, self._outputs, self._type = model, outputs, beliefs.dtype
+        self._tables = [table.double() for table in model.tables()]
+        self._weights = [model.combinations(step, beliefs.double()) for step in model.steps]
+        self._messages = self._backward()
         self._state = model.start(len(beliefs)).double()  # given the worlds and outputs so far
         impossible = (self._state * self._messages[0]).sum(1) == 0
         if impossible.any():
@@ -213,11 +216,12 @@ class _Backward(Rollout):
         self._index, self._place = 0, 0
         self._enter()
 
-    def _backward(self, beliefs: torch.Tensor) -> list[torch.Tensor]:
-        message = torch.ones(len(beliefs), self._model.states, dtype=beliefs.dtype, device=beliefs.device)
+    def _backward(self) -> list[torch.Tensor]:
+        """Of the outputs from each step on, up to a factor, ``[rows, states]``; after the last step they are one."""
+        message = torch.ones_like(self._model.start(len(self._outputs)), dtype=torch.float64)
         messages = [message]
-        for weights, table in zip(reversed(self._weights), reversed(self._tables)):
-            message = torch.einsum("bc,bcst,bt->bs", weights, table, message)
+        for step, weights in zip(reversed(self._model.steps), reversed(self._weights)):
+            message = torch.einsum("bc,bcst,bt->bs", weights, self._table(step), message)
             largest = message.amax(1, keepdim=True)
             message = message / torch.where(largest > 0, largest, 1)
             messages.append(message)
@@ -233,15 +237,16 @@ class _Backward(Rollout):
         self._combination = self._combination * left.shape[1] + values
         self._left = left[rows, values]
         self._place += 1
-        if self._place == len(self._model.steps[self._index].reads):
-            table = self._tables[self._index][rows, self._combination]  # [rows, states, next states]
-            self._leave(torch.einsum("bs,bst->bt", self._state, table))
+        step = self._model.steps[self._index]
+        if self._place == len(step.reads):
+            self._leave(self._table(step, self._combination)[:, 0])
             self._enter()
 
     def select(self, rows: torch.Tensor) -> None:
         here = slice(self._index, None)
-        for held in (self._tables, self._weights, self._messages):
+        for held in (self._weights, self._messages):
             held[here] = [part[rows] for part in held[here]]
+        self._outputs = self._outputs[rows]
         self._state, self._left, self._combination = self._state[rows], self._left[rows], self._combination[rows]
 
     def _by_value(self) -> torch.Tensor:
@@ -249,17 +254,22 @@ class _Backward(Rollout):
         variable = self._model.steps[self._index].reads[self._place]
         return self._left.view(len(self._left), self._model.world_domains[variable], -1)
 
-    def _leave(self, reached: torch.Tensor) -> None:
-        _, self._state = normalised(reached)
+    def _table(self, step: Step, combination: torch.Tensor | None = None) -> torch.Tensor:
+        return _table_at(self._tables, step, self._outputs, combination)
+
+    def _leave(self, table: torch.Tensor) -> None:
+        """Moves by each row's table, ``[rows, states, next states]``."""
+        _, self._state = normalised(torch.einsum("bs,bst->bt", self._state, table))
         self._index, self._place = self._index + 1, 0
 
     def _enter(self) -> None:
         """Goes to the next step that reads something, and weighs its combinations."""
         steps = self._model.steps
         while self._index < len(steps) and not steps[self._index].reads:
-            self._leave(torch.einsum("bs,bst->bt", self._state, self._tables[self._index][:, 0]))
+            self._leave(self._table(steps[self._index])[:, 0])
         if self._index < len(steps):
-            fit = torch.einsum("bs,bcst,bt->bc", self._state, self._tables[self._index], self._messages[self._index + 1])
+            table = self._table(steps[self._index])
+            fit = torch.einsum("bs,bcst,bt->bc", self._state, table, self._messages[self._index + 1])
             self._left = self._weights[self._index] * fit
             self._combination = torch.zeros(len(fit), dtype=torch.int64, device=fit.device)
 
@@ -270,7 +280,7 @@ def _viterbi(model: Transducer, beliefs: torch.Tensor, outputs: torch.Tensor) ->
     choices: list[torch.Tensor] = []  # of each step, the last first: (combination, next state) by state, [batch, states]
     for step in reversed(model.steps):
         weights = model.combinations(step, beliefs).log()
-        scores = weights[:, :, None, None] + _table_at(model, tables, step, outputs).log() + best[:, None, None, :]
+        scores = weights[:, :, None, None] + _table_at(tables, step, outputs).log() + best[:, None, None, :]
         best, choice = scores.transpose(1, 2).flatten(2).max(2)  # over combinations and next states
         choices.append(choice)
     score, state = (model.start(len(beliefs)).double().log() + best).max(1)
