@@ -10,13 +10,14 @@ from typing import Any, Callable, Mapping, Sequence, Union
 import torch
 
 from .. import _engine, q
+from ..q.amortized import Partners
 from . import checking, choosing, recording, saving, state
 from .compiling import opaque
 from .exact_answers import ExactAnswers
 from .exact_model import ExactPrediction
 from .facts import Automaton, Cnf, FormulaOptions
 from .learned_answers import LearnedAnswers
-from .learning import AddUp, LearnedQ
+from .learning import LearnedQ
 from .options import AUTO, EXACT, TABLES, Options, require_architecture
 from .perceived import Asked, Perceived, full_precision
 from .problem import Ask, apply, engine_problem, q_problem
@@ -291,9 +292,9 @@ class Core:
         backend = _engine.Backend(problem, threads=torch.get_num_threads())
         self.answers = ExactAnswers(problem, self.perceived, backend)
 
-    def join(self, rank: int, size: int, add_up: AddUp) -> None:
+    def join(self, rank: int, size: int, add_up: Callable[[torch.Tensor], None]) -> None:
         if self.learning is not None:
-            self.learning.join(rank, size, add_up)
+            self.learning.join(Partners(rank, size, add_up))
 
     def to_double(self, wide: bool) -> None:
         if self.learning is not None:

@@ -1,8 +1,7 @@
-"""A q that learns from samples of the function: alone at first, then beside perception, with partners if there are any."""
+"""A q that learns from samples of the function: alone at first, then beside perception."""
 
 from __future__ import annotations
 
-import math
 import time
 import warnings
 from typing import Any, Callable, Mapping
@@ -12,7 +11,6 @@ import torch
 from .. import q
 
 Say = Callable[[str], None]
-AddUp = Callable[[torch.Tensor], None]
 
 LEARNING_AGAINST_ASKING = 3.0  # time for q's first learning, for each second that discovery may take
 _LOOKED_AT = 512  # of the last samples, to see whether q learned anything
@@ -21,15 +19,10 @@ _LEAST_UPDATES = 100  # after fewer, nobody expects that
 
 
 class LearnedQ(q.Amortized):
-    """The same with partners: each process draws the same samples, learns from its share, and gradients are added up.
-
-    It keeps the last samples, to see what q has learned.
-    """
+    """The same, which keeps the last samples to see what q has learned, and says its state as tensors."""
 
     def __init__(self, problem: q.Problem, model: q.InferenceModel, prior: q.Prior, options: q.Options, seed: int) -> None:
         super().__init__(problem, model, prior, options, seed)
-        self._rank, self._partners = 0, 1
-        self._add_up: AddUp | None = None
         self._recent: list[q.Exercise] = []
 
     # Learning.
@@ -56,38 +49,7 @@ class LearnedQ(q.Amortized):
 
     def update_on(self, exercise: q.Exercise, rate: q.Rate) -> float:
         self._remember(exercise)
-        if self._add_up is None:
-            return super().update_on(exercise, rate)
-        return self._update_together(exercise, rate, self._add_up)
-
-    def _update_together(self, exercise: q.Exercise, rate: q.Rate, add_up: AddUp) -> float:
-        everyones = len(exercise.outputs)
-        part = exercise.rows(everyones * self._rank // self._partners, everyones * (self._rank + 1) // self._partners)
-        parameters = list(self.model.parameters())
-        with self._learning():
-            self._optimizer.zero_grad()
-            value = 0.0
-            if len(part.outputs) > 0:
-                loss = self.q_loss(part) * (len(part.outputs) / everyones)
-                value = loss.item()
-                if loss.requires_grad:
-                    loss.backward()  # type: ignore[no-untyped-call]
-            value = _added_up(parameters, value, add_up)
-            if not math.isfinite(value):
-                raise ValueError("q: the loss is not a finite number; a lower q.lr may help")
-            if self.options.clip > 0:
-                torch.nn.utils.clip_grad_norm_(parameters, self.options.clip)
-            for group in self._optimizer.param_groups:
-                group["lr"], group["betas"] = rate.lr, (rate.beta1, group["betas"][1])
-            self._optimizer.step()
-            self._optimizer.zero_grad()
-        return value
-
-    def join(self, rank: int, partners: int, add_up: AddUp) -> None:
-        """From now on learns with others, which are in the same state. ``add_up`` replaces a tensor by its sum over all."""
-        if partners > 1 and self.matches and self.options.policy in ("on", "both"):
-            raise ValueError("q.policy: q's own samples cannot be shared between processes; set q.policy=off")
-        self._rank, self._partners, self._add_up = rank, partners, None if partners == 1 else add_up
+        return super().update_on(exercise, rate)
 
     # What was learned.
 
@@ -119,11 +81,6 @@ class LearnedQ(q.Amortized):
             )
 
     # To keep.
-
-    def to(self, dtype: torch.dtype) -> None:
-        """What q computes in from now on, and its optimiser."""
-        self.model.to(dtype)
-        self._optimizer.load_state_dict(self._optimizer.state_dict())
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All but the generator that learning depends on, by name."""
@@ -173,18 +130,6 @@ def _of_type(state: Mapping[str, Any], name: str, dtype: torch.dtype, shape: tup
         raise ValueError(f"state: {name} is of another type or shape")
     found: torch.Tensor = part
     return found
-
-
-def _added_up(parameters: list[torch.nn.Parameter], loss: float, add_up: AddUp) -> float:
-    """Adds up the gradients of all partners, and their losses, in one message."""
-    gradients = [torch.zeros_like(one) if one.grad is None else one.grad for one in parameters]
-    message = torch.cat([gradient.flatten().double() for gradient in gradients] + [torch.tensor([loss]).double()])
-    add_up(message)
-    begin = 0
-    for one, gradient in zip(parameters, gradients):
-        one.grad = message[begin : begin + gradient.numel()].view_as(gradient).to(gradient.dtype)
-        begin += gradient.numel()
-    return float(message[-1])
 
 
 def _loss_of_guessing(outputs: torch.Tensor) -> float:
