@@ -6,20 +6,19 @@
 docs/python.md tells the rest.
 """
 
-from anesi import _built
-
-# torch comes first: anesi._core is linked against its libraries, and against one version of them only.
+# torch comes first: the compiled module is linked against its libraries, and against one version of them only.
 try:
     import torch
 except ModuleNotFoundError as error:
     if error.name != "torch":
         raise
-    raise ImportError(f"anesi needs torch: pip install torch=={_built.TORCH}") from None
-if torch.__version__.split("+")[0] != _built.TORCH:
-    raise ImportError(
-        f"anesi was built against torch {_built.TORCH}, and this is torch {torch.__version__}:"
-        f" pip install torch=={_built.TORCH}, or install anesi again"
-    )
+    raise ImportError("anesi needs torch: pip install torch") from None
+from anesi._which import ON_ENGINE  # noqa: E402
+
+if ON_ENGINE:
+    from anesi._engine import version as __version__  # noqa: E402
+else:
+    from anesi._built import VERSION as __version__  # noqa: E402
 
 from anesi import flow, markov, tasks  # noqa: E402
 from anesi.answers import Explanation, MostProbable, Prediction  # noqa: E402
@@ -30,8 +29,6 @@ from anesi.knowledge import Knowledge  # noqa: E402
 from anesi.loading import Run, load  # noqa: E402
 from anesi.networks import LeNet  # noqa: E402
 from anesi.refinement import ExplainedLabels, refine  # noqa: E402
-
-__version__ = _built.VERSION
 
 __all__ = [
     "Automaton",

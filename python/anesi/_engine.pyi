@@ -282,3 +282,19 @@ class Markov:
 def read_safetensors(path: str) -> tuple[dict[str, NDArray[Any]], dict[str, str]]: ...
 def write_safetensors(path: str, arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, str] = {}) -> None: ...
 def read_npy(path: str) -> NDArray[Any]: ...
+
+def most_probable_worlds(
+    problem: Problem, logs: Real, outputs: Whole, *, nats: float = 40, nodes: int = 20000, threads: int = 0
+) -> tuple[Whole, Real, list[bool]]:
+    """By search: worlds, what each costs against the most probable of all in nats (infinite if there is none), proven."""
+
+def allow_outputs(problem: Problem, chosen: Whole, variable: int, *, threads: int = 0) -> Flags:
+    """What the problem's pruner allows, ``[rows, domain of the variable]``; -2 in a row: not chosen yet."""
+
+def allow_worlds(problem: Problem, outputs: Whole, chosen: Whole, variable: int, *, threads: int = 0) -> Flags: ...
+def reading_steps(problem: Problem) -> list[Step] | None: ...
+def saved_formula(problem: Problem) -> dict[str, NDArray[Any]]:
+    """The problem's formula, for :meth:`Problem.with_found`; of one that is too large, only that there was one."""
+
+def problem_of_formula(problem: Problem) -> Problem | None:
+    """The function that the problem's formula is."""

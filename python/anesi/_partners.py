@@ -17,7 +17,7 @@ from typing import Any, Callable, Mapping
 import torch
 import torch.distributed as dist
 
-from . import _core
+from ._which import _core
 
 
 def together() -> bool:

@@ -6,7 +6,8 @@ from typing import Any, Callable, Mapping, Sequence, Union
 
 import torch
 
-from . import _arguments, _core
+from . import _arguments
+from ._which import _core
 from .function import add_note, domains, takes
 
 Settings = Mapping[str, Union[str, int, float, bool]]

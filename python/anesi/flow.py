@@ -6,7 +6,8 @@ from typing import NamedTuple, Sequence
 
 import torch
 
-from . import _arguments, _core
+from . import _arguments
+from ._which import _core
 from .knowledge import Knowledge, Logits
 
 

@@ -8,7 +8,8 @@ from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 
 import torch
 
-from . import _arguments, _core, _partners
+from . import _arguments, _partners
+from ._which import _core
 from .answers import Explanation, MostProbable, Prediction, ranked
 from .checks import Certificate, Check, check_from
 from .facts import Automaton, Cnf

@@ -7,7 +7,8 @@ from typing import Any, Callable
 
 import torch
 
-from . import _arguments, _core
+from . import _arguments
+from ._which import _core
 from .answers import Explanation, Prediction, ranked
 from .facts import Cnf
 from .function import Function

@@ -7,7 +7,8 @@ from typing import Iterable, NamedTuple, Sequence, Tuple, Union
 
 import torch
 
-from . import _arguments, _core
+from . import _arguments
+from ._which import _core
 from .answers import MostProbable
 
 Clause = Tuple[Union[float, None], Sequence[int]]

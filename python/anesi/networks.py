@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from . import _core
+from ._which import _core
 
 
 class LeNet(torch.nn.Module):

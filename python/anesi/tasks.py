@@ -13,7 +13,8 @@ from typing import Any, Iterator
 
 import torch
 
-from . import _arguments, _core
+from . import _arguments
+from ._which import _core
 from .knowledge import _as_settings
 
 

@@ -141,7 +141,8 @@ void bind_discovery(nb::module_& module) {
       .def_prop_ro("certificate", [](const Found& found) { return bound_of(found.discovery.certificate); })
       .def_prop_ro("order_by", [](const Found& found) { return found.discovery.order_by; })
       .def_prop_ro("reason", [](const Found& found) { return found.discovery.reason; })
-      .def_prop_ro("influence", [](const Found& found) { return give(found.discovery.influence); })
+      .def_prop_ro(
+          "influence", [](const Found& found) { return give(found.discovery.influence); }, nb::rv_policy::automatic)
       .def_prop_ro("calls", [](const Found& found) { return found.discovery.calls; })
       .def_prop_ro("rounds", [](const Found& found) { return found.discovery.rounds; })
       .def_prop_ro("seconds", [](const Found& found) { return found.discovery.seconds; });

@@ -5,6 +5,12 @@ import unittest
 import torch
 
 import anesi
+from anesi._which import ON_ENGINE
+
+
+def setUpModule():
+    if ON_ENGINE:
+        raise unittest.SkipTest("the Python core has no estimators")
 
 
 def climbed(estimator, steps=100):

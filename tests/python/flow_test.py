@@ -6,6 +6,12 @@ import unittest
 import torch
 
 import anesi
+from anesi._which import ON_ENGINE
+
+
+def setUpModule():
+    if ON_ENGINE:
+        raise unittest.SkipTest("the Python core has no flow networks")
 
 BELIEFS = torch.tensor([[0.7, 0.3], [0.4, 0.6]], dtype=torch.float64)
 

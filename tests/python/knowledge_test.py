@@ -5,7 +5,7 @@ import tempfile
 import unittest
 
 import torch
-from reference import Reference, knowledge
+from reference import Reference, knowledge, only_in_the_compiled_core
 
 import anesi
 
@@ -230,6 +230,7 @@ class Learning(unittest.TestCase):
             part.load_state_dict(state)
         self.assertEqual(run(know, net, optimizer, 5, 10), expected)
 
+    @only_in_the_compiled_core("priors of all variables together")
     def test_priors_of_all_variables_together_learn_and_resume(self):
         for kind, own in {"mixture": {"mixture.components": 3, "prior.l2": 0}, "flow": {"flow.layers": 2}}.items():
             with self.subTest(kind):
@@ -348,6 +349,7 @@ class Keeping(unittest.TestCase):
                 attempt()
 
 
+@only_in_the_compiled_core("tasks of the program")
 class Runs(unittest.TestCase):
     def test_a_model_of_the_command_line_predicts_and_explains(self):
         saved = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "saved", "transducer")

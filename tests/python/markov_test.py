@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 import torch
+from reference import only_in_the_compiled_core
 
 import anesi
 
@@ -84,6 +85,7 @@ class Markov(unittest.TestCase):
         predicted.sum().backward()
         self.assertTrue(torch.isfinite(self.know.weights.grad).all())
 
+    @only_in_the_compiled_core("trained graph")
     def test_q_learns(self):
         self.know.learn(steps=5, worlds=8)
         self.assertTrue(torch.isfinite(self.know.log_partition(self.logits, by="q")).all())

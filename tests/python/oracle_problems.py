@@ -16,6 +16,7 @@ import torch
 from oracle import Oracle
 
 import anesi
+from anesi._which import ON_ENGINE
 
 if importlib.util.find_spec("problog"):
     import anesi.problog
@@ -600,6 +601,8 @@ LEARNED = {
     "set": {"set.width": 16, "set.layers": 1, "set.heads": 2},
     "transformer": {"transformer.width": 16, "transformer.layers": 1, "transformer.heads": 2},
 }
+if ON_ENGINE:  # the Python core has neither
+    del LEARNED["set"], LEARNED["transformer"]
 
 
 def learned(draw):
