@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <map>
 
 #include "anesi/core/error.h"
+#include "anesi/core/index.h"
 #include "anesi/testing/backend_oracle.h"
 #include "anesi/testing/message_of.h"
 #include "anesi/testing/random_machine.h"
@@ -53,6 +55,34 @@ TEST(Backends, LargeBatchesAreAnsweredRowByRow) {
     SCOPED_TRACE(name);
     toys::BackendOracle(*make_backend(name, addition), addition, seed).expect_rows_apart(1000);
   }
+}
+
+// Beliefs need not be normalised. What violates a constraint is what is left of all worlds, and where that is little,
+// second derivatives need its last digits.
+TEST(Backends, LargeLogarithmsOfBeliefsCostNoDigits) {
+  const auto problem = toys::small_formula();
+  const auto& worlds = problem->worlds();
+  Points world(1, worlds.variables()), violated(1, 1);
+  worlds.for_each_point([&](Values point) {
+    if (apply_to(*problem, point)[0] == 1) std::ranges::copy(point, world[0].begin());
+  });
+  constexpr double kUnlikely = 1e-4;
+  const auto hessian_product = [&](const char* name, double more) {
+    std::vector<double> logs, direction, result(12);
+    for (std::int64_t variable = 0; variable < worlds.variables(); ++variable) {
+      for (std::int64_t value = 0; value < 3; ++value) {
+        const bool is_likely = value == world[0][as_size(variable)];
+        const auto others = static_cast<double>(worlds.domain(variable) - 1);
+        logs.push_back(more + std::log(is_likely ? 1 - kUnlikely : kUnlikely / others));
+        direction.push_back(static_cast<double>(direction.size() % 5) - 2);
+      }
+    }
+    make_backend(name, *problem)
+        ->hessian_product({{logs.data(), 1, 4, 3}, violated}, {direction.data(), 1, 4, 3}, {result.data(), 1, 4, 3});
+    return result;
+  };
+  const auto expected = hessian_product("enumerate", 0), found = hessian_product("circuit", 800);
+  for (std::size_t place = 0; place < expected.size(); ++place) EXPECT_NEAR(found[place], expected[place], 5e-11);
 }
 
 TEST(Backends, TheCheapestIsChosen) {

@@ -25,6 +25,15 @@ double log_of_rest(double log_p) {
   return log_p > -0.7 ? std::log(-std::expm1(log_p)) : std::log1p(-std::exp(log_p));
 }
 
+// The logarithms of shares, from logarithms that may be large: these are subtracted from each other first, which rounds
+// nothing, so that the shares sum to one to the last digit.
+void normalise(std::span<const double> logs, std::span<double> shares) {
+  const auto largest = *std::ranges::max_element(logs);
+  std::ranges::transform(logs, shares.begin(), [&](double log) { return log - largest; });
+  const auto sum = log_sum(shares);
+  for (auto& share : shares) share -= sum;
+}
+
 }  // namespace
 
 template <typename Visit>
@@ -132,7 +141,7 @@ void FormulaBackend::count_rest(const std::vector<Row>& rows, const Answers& ans
   const auto width = worlds().largest_domain(), row_size = worlds().variables() * width;
   numbers.reserve(rows.size() * as_size(row_size));
   for (const auto& row : rows) {
-    const auto sums = log_sums(row.logs, all_worlds[as_size(row.index)]);
+    log_sums(row.logs, all_worlds[as_size(row.index)]);
     if (all_worlds[as_size(row.index)] == kLogOfZero) {
       answers.log_probs[as_size(row.index)] = kLogOfZero;
       continue;
@@ -140,10 +149,12 @@ void FormulaBackend::count_rest(const std::vector<Row>& rows, const Answers& ans
     normalised.push_back(row);
     normalised.back().logs = {numbers.data() + numbers.size(), width};
     numbers.resize(numbers.size() + as_size(row_size), kLogOfZero);
-    for_each_literal([&](std::int64_t variable, std::int64_t value, std::size_t) {
-      numbers[numbers.size() - as_size(row_size) + as_size(variable * width + value)] =
-          row.logs(variable, value) - sums[as_size(variable)];
-    });
+    const std::span<double> shares(numbers.end() - row_size, numbers.end());
+    for (std::int64_t variable = 0; variable < worlds().variables(); ++variable) {
+      const auto domain = as_size(worlds().domain(variable));
+      normalise({row.logs.values + variable * row.logs.width, domain},
+                shares.subspan(as_size(variable * width), domain));
+    }
   }
   std::vector<char> has_few_digits(answers.log_probs.size(), 0);
   const auto take = [&](const Row& row, double models, std::span<const double> derivative) {

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 ON_ENGINE = os.environ.get("ANESI_CORE", "libtorch") == "engine"
 
 
-
 def _require_torch() -> None:
     """Raises ImportError unless torch is the release that the compiled module was built against."""
     import torch

@@ -5,7 +5,7 @@ It has the interface of the compiled module ``anesi._core`` (see _core.pyi). To 
 - core.py: Core, which Knowledge stands on; choosing.py: which q suits a function; problem.py, facts.py: the function
 - exact_answers.py, learned_answers.py: what can be asked of exact inference and of a network
 - learning.py: a network that learns; watching.py: an automaton that is compared with the function
-- perceived.py, rows.py: what callers give, checked; options.py: options by name; told.py: declarations, checked
+- perceived.py, rows.py: what callers give, checked; options.py: options by name
 - state.py, saving.py, manifest.py: what outlives a Core
 - checking.py, exploits.py: how far answers are from the truth
 """
