@@ -114,7 +114,9 @@ class Knowledge(torch.nn.Module):
         holds, keeps = self._core.holds(worlds), self._core.keeps(worlds)
         rows = worlds.to("cpu", torch.int64).reshape(len(keeps), -1)
         chosen = logs.expand(len(rows), -1, -1).gather(2, rows.unsqueeze(2)).squeeze(2).sum(1)
-        log_prob = chosen + holds @ self.weights.to("cpu", torch.float64) - self.log_partition(logits, by=by).to(chosen)
+        # In 64 bits until the end: both logarithms may be large, and their difference small.
+        log_partition = self.log_partition(None if logits is None else logits.double(), by=by).to(chosen)
+        log_prob = chosen + holds @ self.weights.to("cpu", torch.float64) - log_partition
         return self._as_asked(log_prob.masked_fill(~keeps, -torch.inf), logits)
 
     def loss(self, logits: torch.Tensor | None, worlds: torch.Tensor, *, by: str | None = None) -> torch.Tensor:

@@ -141,5 +141,12 @@ class Markov(unittest.TestCase):
             self.know.log_partition(by="sampling")
 
 
+class LargeLogits(unittest.TestCase):
+    def test_differences_of_large_logarithms_keep_their_digits(self):
+        know = anesi.markov.Knowledge([(0.5, [-2]), (None, [2, 1]), (None, [-2, -1]), (None, [2, -1])])
+        logits = torch.tensor([[[999.8410034179688, 0.7822679281234741]]])
+        self.assertEqual(know.log_prob(logits, worlds=torch.tensor([[1]])).item(), 0)  # the only world that there is
+
+
 if __name__ == "__main__":
     unittest.main()
