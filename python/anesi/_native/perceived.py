@@ -13,7 +13,7 @@ from .rows import UNKNOWN, as_rows, check_values, shape_of, type_of
 
 
 class Asked(NamedTuple):
-    """Logits or probabilities ``[batch, variables, largest domain]``, and what the function is told besides."""
+    """Logits or probabilities ``[batch, variables, largest domain]``, and the function's extra inputs."""
 
     values: torch.Tensor
     logits: bool
