@@ -8,7 +8,7 @@ from typing import Any, Callable
 import torch
 
 from . import _arguments
-from ._which import _core
+from . import _core
 from .answers import Explanation, Prediction, ranked
 from .facts import Cnf
 from .function import Function
@@ -98,6 +98,6 @@ def load(
     if function is not None:
         given = int(manifest["options"].get("knowledge.given", 0))
         ask = Function(function, len(manifest["outputs"]), given, pointwise, numpy)
-    borrowed = None if ask is None else _arguments.weakly(ask)
+    borrowed = None if ask is None else _arguments.Weakly(ask)
     core = _core.load(name, borrowed, manifest["worlds"], manifest["outputs"], None if cnf is None else cnf._core, say)
     return Knowledge._of(core, verbose, ask)

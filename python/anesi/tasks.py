@@ -14,7 +14,7 @@ from typing import Any, Iterator
 import torch
 
 from . import _arguments
-from ._which import _core
+from . import _core
 from .knowledge import _as_settings
 
 
