@@ -27,6 +27,7 @@ from .watching import Watch
 
 Say = Callable[[str], None]
 Label = Union[torch.Tensor, None]
+_ANY_COST = 1e6  # nats
 _MOST_LISTED = 1 << 21  # worlds that exact inference may list
 
 
@@ -238,7 +239,7 @@ class Core:
     def _keeping_the_constraint(self, asked: Asked, found: Predicted) -> Predicted:
         """With the most probable world that keeps a hard constraint, if there is one, in place of the most likely one."""
         holds = torch.tensor(self.asked).expand(len(found.worlds), -1)
-        worlds, log_prob = self.answers.most_probable(asked, holds)
+        worlds, log_prob = self.answers.most_probable(asked, holds, nats=_ANY_COST)
         keeps = ~log_prob.isneginf().unsqueeze(1)
         return found._replace(
             worlds=torch.where(keeps, worlds, found.worlds), symbolic=torch.where(keeps, holds, found.symbolic)
