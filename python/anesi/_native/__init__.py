@@ -13,7 +13,6 @@ It has the interface of the compiled module ``anesi._core`` (see _core.pyi). To 
 from .. import _engine
 from .core import Core, formula_core
 from .facts import Automaton, Cnf, FormulaOptions
-from .lenet import lenet
 from .manifest import read_manifest
 from .markov import Markov
 from .missing import Estimator, FlowNetwork, estimator_names, load_run, load_task, task_names
@@ -33,7 +32,6 @@ __all__ = [
     "build",
     "estimator_names",
     "formula_core",
-    "lenet",
     "load",
     "load_run",
     "load_task",
