@@ -16,6 +16,7 @@ from .compiling import opaque
 from .exact_answers import ExactAnswers
 from .exact_model import ExactPrediction
 from .facts import Automaton, Cnf, FormulaOptions
+from .kernels import compiled
 from .learned_answers import LearnedAnswers
 from .learning import LearnedQ
 from .options import AUTO, EXACT, PROPAGATION, TABLES, Options, require_architecture
@@ -139,7 +140,7 @@ class Core:
         settings_of_prior = {name: value for name, value in options.values.items() if name.startswith("prior.")}
         kind = options.prior.kind
         prior = q.Certain(problem.worlds) if model.prediction.multilinear else q.make_prior(problem.worlds, kind, settings_of_prior)
-        self.learning = LearnedQ(of_q, model, prior, options.q, self.seed)
+        self.learning = LearnedQ(of_q, model, compiled(prior), options.q, self.seed)
         prunes = (options.q.prunes or options.eval.prune) and of_q.pruner is not None
         return LearnedAnswers(
             problem, self.perceived, model, options.eval, of_q.pruner if prunes else None, self.learning
@@ -289,7 +290,7 @@ class Core:
         if self.learning is None:
             return None
         with torch.inference_mode(False), full_precision(), torch.enable_grad():
-            return self.learning.learn(beliefs.detach().clone())
+            return self.learning.learn(beliefs)
 
     @opaque
     def watch(self, beliefs: torch.Tensor) -> torch.Tensor | None:
