@@ -43,4 +43,5 @@ NB_MODULE(_engine, module) {
   python::bind_markov(module);
   python::bind_files(module);
   python::bind_search(module);
+  python::bind_tasks(module);
 }

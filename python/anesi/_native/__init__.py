@@ -6,7 +6,7 @@ It has the interface of the compiled module ``anesi._core`` (see _core.pyi). To 
 - exact_answers.py, learned_answers.py: what can be asked of exact inference and of a network
 - learning.py: a network that learns; watching.py: an automaton that is compared with the function
 - perceived.py, rows.py: what callers give, checked; options.py: options by name
-- state.py, saving.py, manifest.py: what outlives a Core
+- state.py, saving.py, manifest.py: what outlives a Core; runs.py, perception.py: what the program trained
 - checking.py, exploits.py: how far answers are from the truth
 """
 
@@ -16,7 +16,7 @@ from .facts import Automaton, Cnf, FormulaOptions
 from .lenet import lenet
 from .manifest import read_manifest
 from .markov import Markov
-from .missing import Estimator, FlowNetwork, estimator_names, load_run, load_task, task_names
+from .missing import Estimator, FlowNetwork, estimator_names
 from .options import option_names
 from .saving import load
 
@@ -35,9 +35,6 @@ __all__ = [
     "formula_core",
     "lenet",
     "load",
-    "load_run",
-    "load_task",
     "option_names",
     "read_manifest",
-    "task_names",
 ]
