@@ -114,6 +114,42 @@ def parse_formula(
     warn: Callable[[str], object] | None = None,
 ) -> Problem: ...
 
+class Split(TypedDict, total=False):
+    """Examples of a task; what is not known of them is missing."""
+
+    inputs: NDArray[Any]
+    index: Whole
+    outputs: Whole
+    holds: Flags
+    observed_worlds: Whole
+    worlds: Whole
+
+class TaskData(TypedDict):
+    origin: str
+    train: Split
+    validation: Split | None
+    test: Split
+
+def task_names() -> list[tuple[str, str]]: ...
+def task_options(name: str) -> list[tuple[str, str, str, str]]:
+    """Name, default, range and help of each."""
+
+def task_problem(name: str, settings: Sequence[str] = []) -> Problem: ...
+def load_task(
+    name: str,
+    settings: Sequence[str] = [],
+    *,
+    seed: int = 0,
+    data: str | None = None,
+    validation: bool = False,
+    say: Callable[[str], object] | None = None,
+    sources: Sequence[tuple[str, Callable[[str], str]]] = [],
+    threads: int = 0,
+) -> TaskData:
+    """With an index, example i shows ``inputs[index[i]]``. A source leaves MNIST's files in the folder that it returns."""
+
+def mnist_files() -> list[str]: ...
+
 class Discovery:
     @property
     def problem(self) -> Problem: ...

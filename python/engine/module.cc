@@ -44,4 +44,5 @@ NB_MODULE(_engine, module) {
   python::bind_files(module);
   python::bind_kernels(module);
   python::bind_search(module);
+  python::bind_tasks(module);
 }

@@ -9,7 +9,7 @@ import torch
 
 import anesi
 from anesi import _engine, q
-from anesi._native import kernels
+from anesi._core import kernels
 from anesi.networks import pooled_relu
 
 SEED = int(os.environ.get("ANESI_TEST_SEED", "0"))

@@ -323,33 +323,6 @@ class Keeping(unittest.TestCase):
             anesi.load("no/such/folder")
 
 
-class Runs(unittest.TestCase):
-    def test_a_model_of_the_command_line_predicts_and_explains(self):
-        saved = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "saved", "transducer")
-        run = anesi.load(saved)
-        self.assertEqual(run.task, "mnist-add")
-        inputs = torch.zeros(2, len(run.worlds), 28, 28)
-        found = run.predict(inputs, top=3)
-        self.assertEqual(found.outputs.shape, (2, 3, len(run.outputs)))
-        why = run.explain(inputs, found.outputs[:, 0], top=2)
-        self.assertTrue(torch.equal(run.function(why.worlds[:, 0]), found.outputs[:, 0]))
-        with self.assertRaisesRegex(ValueError, "mnist-add.*function"):
-            anesi.load(saved, lambda w: w)
-
-    def test_task_data_are_ordinary_datasets(self):
-        environment = dict(os.environ)
-        os.environ["ANESI_DIGITS"] = "procedural"
-        try:
-            task = anesi.tasks.load("mnist-add", digits=2, verbose=False)
-        finally:
-            os.environ.clear()
-            os.environ.update(environment)
-        x, y = next(iter(torch.utils.data.DataLoader(task.train, batch_size=3)))
-        self.assertEqual((x.shape, y.shape), ((3, 4, 28, 28), (3, 3)))
-        self.assertTrue(torch.equal(task.function(task.train.worlds), task.train.outputs))
-        x, y = next(task.train.batches(5, shuffle=True, seed=1))
-        self.assertEqual((x.shape, y.shape), ((5, 4, 28, 28), (5, 3)))
-
 
 if __name__ == "__main__":
     unittest.main(verbosity=1)

@@ -6,7 +6,7 @@ To read in this order:
 - exact_answers.py, learned_answers.py: what can be asked of exact inference and of a network
 - learning.py: a network that learns; watching.py: an automaton that is compared with the function
 - perceived.py, rows.py: what callers give, checked; options.py: options by name
-- state.py, saving.py, manifest.py, copying.py: what outlives a Core
+- state.py, saving.py, manifest.py, copying.py: what outlives a Core; runs.py, perception.py: what the program trained
 - checking.py, exploits.py: how far answers are from the truth
 """
 
@@ -15,7 +15,7 @@ from .core import Core, formula_core
 from .facts import Automaton, Cnf, FormulaOptions
 from .manifest import read_manifest
 from .markov import Markov
-from .missing import Estimator, estimator_names, load_run, load_task, task_names
+from .missing import Estimator, estimator_names
 from .options import option_names
 from .saving import load
 
@@ -32,9 +32,6 @@ __all__ = [
     "estimator_names",
     "formula_core",
     "load",
-    "load_run",
-    "load_task",
     "option_names",
     "read_manifest",
-    "task_names",
 ]

@@ -16,9 +16,6 @@ def _missing(what: str) -> Callable[..., NoReturn]:
     return refuse
 
 
-task_names = _missing("the data of the built-in tasks")
-load_task = _missing("the data of the built-in tasks")
-load_run = _missing("opening a run of `anesi train`")
 Estimator = _missing("anesi.Estimator")
 
 

@@ -1,4 +1,4 @@
-#include "anesi/tasks/mnist_add/addition.h"
+#include "anesi/builtin/addition.h"
 
 #include "anesi/core/reading_order.h"
 #include "anesi/exact/automaton.h"

@@ -10,8 +10,8 @@
 
 #include <filesystem>
 
-#include "anesi/tasks/warcraft/path_planning.h"
-#include "anesi/tensors/examples.h"
+#include "anesi/builtin/path_planning.h"
+#include "anesi/data/example_arrays.h"
 
 namespace anesi {
 
@@ -19,15 +19,15 @@ struct MapSizes {
   std::int64_t train = 10000, validation = 1000, test = 1000;
 };
 
-// Maps drawn by a program; the seed decides them.
-Splits draw_maps(const PathPlanning& problem, const MapSizes& sizes, std::uint64_t seed);
+// Maps drawn by a program; the seed decides them. Without validation maps there is no such split.
+SplitArrays draw_maps(const PathPlanning& problem, const MapSizes& sizes, std::uint64_t seed);
 
 // The published files, or files of that format. Throws Error with one line that names the file, the map and what is
 // wrong: an array of another type or shape, a cost that is none of the five, a path that is not connected or dearer
 // than need be.
-Splits read_maps(const PathPlanning& problem, const std::filesystem::path& directory);
+SplitArrays read_maps(const PathPlanning& problem, const std::filesystem::path& directory);
 
 // Writes splits in the published format.
-void write_maps(const PathPlanning& problem, const Splits& splits, const std::filesystem::path& directory);
+void write_maps(const PathPlanning& problem, const SplitArrays& splits, const std::filesystem::path& directory);
 
 }  // namespace anesi

@@ -6,10 +6,15 @@
 // algorithm in whole tenths, so ties are exact.
 #pragma once
 
+#include <vector>
+
 #include "anesi/core/grid_walk.h"
 #include "anesi/core/problem.h"
 
 namespace anesi {
+
+// Which cells a path crosses, its two ends included.
+std::vector<bool> crossed_cells(const GridWalk& walk, Values path);
 
 enum class PathEnds { kCorners, kAny };
 

@@ -1,4 +1,4 @@
-#include "anesi/tasks/visual_sudoku/sudoku.h"
+#include "anesi/builtin/sudoku.h"
 
 #include <fmt/format.h>
 
@@ -49,10 +49,9 @@ Sudoku::Sudoku(std::int64_t size)
       worlds_(Space::uniform(size * size, size)),
       graph_(std::make_shared<PairGraph>(worlds_, pairs_that_must_differ(size))),
       outputs_(Space::uniform(static_cast<std::int64_t>(graph_->pairs().size()), 2)) {
-  const auto all_differ = static_cast<std::size_t>(outputs_.variables());
   facts_.with(VariablePairs{graph_->pairs()})
       .with(ValuesAreNames{})
-      .with(AskedOutput{std::vector<std::int64_t>(all_differ, 1)})
+      .with(AskedOutput{valid()})
       .with(
           PropagationOf{[graph = graph_](Values output) { return std::make_unique<PairPropagation>(graph, output); }});
   const auto make_formula = [worlds = worlds_, outputs = outputs_, graph = graph_] {

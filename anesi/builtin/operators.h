@@ -1,17 +1,18 @@
 // The operators + - x, drawn by a program to look as if written beside MNIST's digits.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cstdint>
+#include <vector>
+
+#include "anesi/core/array.h"
 
 namespace anesi {
 
 inline constexpr std::int64_t kPlus = 0, kMinus = 1, kTimes = 2, kOperators = 3;
 
 struct OperatorImages {
-  torch::Tensor images;  // uint8 [count, 28, 28], white on black
-  torch::Tensor labels;  // int64 [count], each operator equally likely
+  Array images;                      // uint8 [count, 28, 28], white on black
+  std::vector<std::int64_t> labels;  // each operator equally likely
 };
 
 // The same count and seed give the same images.

@@ -1,15 +1,15 @@
-#include "anesi/tasks/warcraft/path_planning.h"
+#include "anesi/builtin/path_planning.h"
 
 #include <algorithm>
 #include <limits>
 
+#include "anesi/builtin/shortest_path.h"
 #include "anesi/core/known_variables.h"
 #include "anesi/core/score.h"
 #include "anesi/core/thread_pool.h"
 #include "anesi/core/trace.h"
 #include "anesi/data/terrain.h"
 #include "anesi/search/walk_pruner.h"
-#include "anesi/tasks/warcraft/shortest_path.h"
 
 namespace anesi {
 namespace {
@@ -98,8 +98,22 @@ std::vector<float> regret_of(const GridWalk& own, PointRows worlds, PointRows ou
   return result;
 }
 
-// Which cells a walk crosses.
-std::vector<bool> crossed(const GridWalk& walk, Values path) {
+// How many cells only one of two walks crosses.
+std::vector<float> distance_of(const GridWalk& own, PointRows worlds, PointRows outputs, PointRows wanted) {
+  std::vector<float> distances;
+  for (std::int64_t row = 0; row < outputs.size(); ++row) {
+    const auto walk = own.in(worlds[row]);
+    const auto one = crossed_cells(walk, outputs[row]), other = crossed_cells(walk, wanted[row]);
+    float differ = 0;
+    for (std::size_t cell = 0; cell < one.size(); ++cell) differ += one[cell] != other[cell] ? 1.0F : 0.0F;
+    distances.push_back(differ);
+  }
+  return distances;
+}
+
+}  // namespace
+
+std::vector<bool> crossed_cells(const GridWalk& walk, Values path) {
   std::vector<bool> cells(static_cast<std::size_t>(walk.cells()), false);
   auto cell = walk.start;
   cells[static_cast<std::size_t>(cell)] = true;
@@ -111,21 +125,6 @@ std::vector<bool> crossed(const GridWalk& walk, Values path) {
   }
   return cells;
 }
-
-// How many cells only one of two walks crosses.
-std::vector<float> distance_of(const GridWalk& own, PointRows worlds, PointRows outputs, PointRows wanted) {
-  std::vector<float> distances;
-  for (std::int64_t row = 0; row < outputs.size(); ++row) {
-    const auto walk = own.in(worlds[row]);
-    const auto one = crossed(walk, outputs[row]), other = crossed(walk, wanted[row]);
-    float differ = 0;
-    for (std::size_t cell = 0; cell < one.size(); ++cell) differ += one[cell] != other[cell] ? 1.0F : 0.0F;
-    distances.push_back(differ);
-  }
-  return distances;
-}
-
-}  // namespace
 
 PathPlanning::PathPlanning(std::int64_t side, PathEnds ends)
     : walk_{.side = side, .start = 0, .goal = side * side - 1, .ends_in_world = ends == PathEnds::kAny},

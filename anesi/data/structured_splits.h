@@ -1,12 +1,12 @@
 // Examples whose labels are worlds that satisfy a constraint, split for training.
 #pragma once
 
-#include <torch/torch.h>
-
+#include <cstdint>
 #include <string>
 
+#include "anesi/core/rows.h"
+#include "anesi/data/example_arrays.h"
 #include "anesi/options/option_table.h"
-#include "anesi/tensors/examples.h"
 
 namespace anesi {
 
@@ -21,9 +21,9 @@ struct StructuredOptions {
   }
 };
 
-// Three fifths for training, one for validation, one for testing, by a permutation that the seed decides. The first
-// `known` variables stay known where a label is not told.
-Splits split_structured(const torch::Tensor& inputs, const torch::Tensor& worlds, std::int64_t known,
-                        const StructuredOptions& options, std::uint64_t seed, std::string origin);
+// Three fifths for training, one for validation, one for testing, in an order that the seed decides. The first `known`
+// variables stay known if a label is not told.
+SplitArrays split_structured(const Array& inputs, const Points& worlds, std::int64_t known,
+                             const StructuredOptions& options, std::uint64_t seed, std::string origin);
 
 }  // namespace anesi

@@ -4,6 +4,9 @@
 // block: 1 where they differ, 0 where they are equal. A grid is valid where all of them are 1.
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "anesi/core/problem.h"
 #include "anesi/data/puzzles.h"
 #include "anesi/search/pair_propagation.h"
@@ -24,8 +27,8 @@ class Sudoku final : public PointwiseProblem {
   const Space& outputs() const override { return outputs_; }
   void apply_to_one(Values world, MutableValues output) const override;
 
-  // All pairs differ, int64 [pairs].
-  torch::Tensor valid() const { return torch::ones({outputs_.variables()}, torch::kInt64); }
+  // All pairs differ.
+  std::vector<std::int64_t> valid() const { return std::vector<std::int64_t>(graph_->pairs().size(), 1); }
 
  private:
   std::int64_t size_;
