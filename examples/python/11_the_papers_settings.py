@@ -15,7 +15,7 @@ import torch
 import anesi
 
 # Appendix F of the paper.
-PAPER = {
+PAPER: dict[str, str | float] = {
     "mlp.layers": 3, "mlp.width": 800,
     "prior.kind": "fitted", "prior.window": 2500, "prior.iterations": 50, "prior.lr": 0.01, "prior.initial": 0.1, "prior.l2": 900000,
     "q.pretrain": 0, "q.samples": 600, "q.lr": 0.001, "eval.beam": 600,
@@ -54,7 +54,7 @@ def main() -> None:
         for images, sums in itertools.islice(batches, options.steps):
             loss = know.loss(net(images), sums)  # Algorithm 2; q learns at the same time: Algorithm 1
             optimizer.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
     seconds = time.perf_counter() - begin
 

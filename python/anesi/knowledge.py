@@ -218,12 +218,12 @@ class Knowledge(torch.nn.Module):
     @property
     def architecture(self) -> str:
         """Of q: ``"exact"``, ``"propagation"`` (approximate, of a formula that did not compile) or that of a network."""
-        return self._core.choice["architecture"]
+        return str(self._core.choice["architecture"])
 
     @property
     def reason(self) -> str:
         """Why it was chosen, in a line."""
-        return self._core.choice["reason"]
+        return str(self._core.choice["reason"])
 
     @property
     def certificate(self) -> Certificate | None:
