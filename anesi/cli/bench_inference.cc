@@ -7,6 +7,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "anesi/builtin/addition.h"
 #include "anesi/cli/command.h"
 #include "anesi/cli/line_chart.h"
 #include "anesi/core/pruner.h"
@@ -17,7 +18,6 @@
 #include "anesi/models/scan_explanation.h"
 #include "anesi/models/transducer.h"
 #include "anesi/priors/fixed_dirichlet.h"
-#include "anesi/tasks/mnist_add/addition.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/seeded.h"
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "anesi/core/problem.h"
 #include "anesi/data/digits.h"
+#include "anesi/data/example_arrays.h"
 
 namespace anesi {
 
@@ -14,19 +14,8 @@ struct GroupingOptions {
   bool validation = false;  // hold out a sixth of the training digits, 10,000 of MNIST's 60,000, as the paper's tuning
 };
 
-// Rows of a problem's worlds: which image each variable shows, its digit, and c of that.
-struct DigitRows {
-  Points images, worlds, outputs;
-};
-
-struct GroupedDigits {
-  DigitRows train;
-  std::optional<DigitRows> validation;  // of the training digits' images
-  DigitRows test;
-};
-
 // Groups digits into examples of the problem's worlds, one image a world variable; outputs are c of the digits' labels.
 // Digits left over at the end are dropped. Throws Error if there are too few digits for one example of a split.
-GroupedDigits grouped_digits(const DigitSets& digits, const Problem& problem, const GroupingOptions& options);
+SplitArrays grouped_digits(const DigitSets& digits, const Problem& problem, const GroupingOptions& options);
 
 }  // namespace anesi

@@ -17,24 +17,26 @@ TEST(GroupedDigits, UseEachDigitOnce) {
   const DigitSets digits{render_digits(121, 1), render_digits(30, 2), "drawn", true};
   const auto grouped = grouped_digits(digits, *kSum, {.seed = 4, .validation = true});
   ASSERT_TRUE(grouped.validation);
-  EXPECT_EQ(grouped.train.images.size(), 33);  // 101 digits, two left over
-  EXPECT_EQ(grouped.validation->images.size(), 6);
-  EXPECT_EQ(grouped.test.images.size(), 10);
-  EXPECT_EQ(grouped.test.images[3][1], 10) << "test digits keep their order";
+  EXPECT_EQ(points_of(*grouped.train.index).size(), 33);  // 101 digits, two left over
+  EXPECT_EQ(points_of(*grouped.validation->index).size(), 6);
+  EXPECT_EQ(points_of(*grouped.test.index).size(), 10);
+  EXPECT_EQ(points_of(*grouped.test.index)[3][1], 10) << "test digits keep their order";
   std::set<std::int64_t> used;
-  for (const auto* const rows : {&grouped.train, &*grouped.validation}) {
-    for (std::int64_t row = 0; row < rows->images.size(); ++row) {
+  for (const auto* const split : {&grouped.train, &*grouped.validation}) {
+    const auto images = points_of(*split->index), worlds = points_of(*split->worlds),
+               outputs = points_of(*split->outputs);
+    for (std::int64_t row = 0; row < images.size(); ++row) {
       std::int64_t sum = 0;
       for (std::size_t place = 0; place < 3; ++place) {
-        EXPECT_TRUE(used.insert(rows->images[row][place]).second);
-        EXPECT_EQ(rows->worlds[row][place], digits.train.labels[static_cast<std::size_t>(rows->images[row][place])]);
-        sum += rows->worlds[row][place];
+        EXPECT_TRUE(used.insert(images[row][place]).second);
+        EXPECT_EQ(worlds[row][place], digits.train.labels[static_cast<std::size_t>(images[row][place])]);
+        sum += worlds[row][place];
       }
-      EXPECT_EQ(rows->outputs[row][0], sum);
+      EXPECT_EQ(outputs[row][0], sum);
     }
   }
-  EXPECT_EQ(grouped_digits(digits, *kSum, {.seed = 4}).test.images, grouped.test.images);
-  EXPECT_NE(grouped_digits(digits, *kSum, {.seed = 5}).train.images, grouped_digits(digits, *kSum, {}).train.images);
+  EXPECT_EQ(grouped_digits(digits, *kSum, {.seed = 4}).test.index, grouped.test.index);
+  EXPECT_NE(grouped_digits(digits, *kSum, {.seed = 5}).train.index, grouped_digits(digits, *kSum, {}).train.index);
   EXPECT_THROW(grouped_digits({render_digits(2, 1), render_digits(30, 2), "", true}, *kSum, {}), Error);
 }
 

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "anesi/builtin/builtin.h"
 #include "anesi/core/problem.h"
-#include "anesi/data/digits.h"
 #include "anesi/options/registry.h"
 #include "anesi/perception/perception.h"
 #include "anesi/tasks/presentation.h"
@@ -40,16 +40,8 @@ struct Task {
   std::function<void(const std::filesystem::path& directory)> export_data = {};
 };
 
-// What a task is told besides its own options.
-struct TaskContext {
-  std::optional<std::filesystem::path> data = {};  // --data
-  std::uint64_t seed = 0;
-  bool validation = false;                      // hold out validation examples from the training data
-  Say say = {};                                 // told in a line what is being fetched or made; may be empty
-  std::vector<MnistSource> mnist_sources = {};  // where handwritten digits may be fetched from
-
-  DigitSets digits() const { return load_digits(data, say, mnist_sources); }
-};
+// A task with the problem, the data and the export of a built-in one; the rest is yet to be filled in.
+Task task_of(Builtin builtin);
 
 // Named option values, "name=value" each.
 struct Preset {

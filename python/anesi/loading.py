@@ -7,8 +7,9 @@ from typing import Any, Callable
 
 import torch
 
-from . import _arguments
-from ._which import _core
+from . import _arguments, _core
+from ._core import runs
+from ._messages import say
 from .answers import Explanation, Prediction, ranked
 from .facts import Cnf
 from .function import Function
@@ -21,48 +22,68 @@ class Run:
     Inputs are what the task's perception takes; :func:`anesi.tasks.load` gives some.
     """
 
-    def __init__(self, core: _core.Run) -> None:
-        self._core = core
-        self.task: str = core.task
-        self.worlds: list[int] = core.worlds
-        self.outputs: list[int] = core.outputs
-        self.options: dict[str, str] = core.options
+    def __init__(self, opened: runs.Opened, verbose: bool) -> None:
+        self.perception: torch.nn.Module = opened.perception
+        """The network, from inputs to logits ``[batch, variables, values]``: ``know.loss(run.perception(x), y)``."""
+        self.knowledge = Knowledge._of(opened.core, verbose).eval()
+        """The task's function with the run's q. It learns no further unless you call ``train()``."""
+        self.task: str = opened.saved["task"]
+        self.options: dict[str, str] = opened.saved["options"]
+
+    @property
+    def worlds(self) -> list[int]:
+        """How many values each variable has."""
+        return self.knowledge.worlds
+
+    @property
+    def outputs(self) -> list[int]:
+        """How many values each output has."""
+        return self.knowledge.outputs
 
     def beliefs(self, inputs: torch.Tensor) -> torch.Tensor:
         """What perception believes of each variable, ``[batch, variables, values]``."""
-        return self._core.beliefs(inputs)
+        with torch.no_grad():
+            beliefs: torch.Tensor = self.perception(inputs).softmax(2)
+        return beliefs
 
     __call__ = beliefs
 
     def predict(self, inputs: torch.Tensor, *, top: int | None = None) -> Prediction:
-        """The most likely outputs, as :meth:`Knowledge.predict` gives them."""
-        return ranked(self._core.predict(self.beliefs(inputs), _arguments.count(1 if top is None else top, "top")), top)
+        """The outputs that q finds the most likely, as ``anesi predict`` prints them.
+
+        ``run.knowledge.predict(beliefs=run(inputs))`` also looks at what the function makes of the most likely world.
+        """
+        return ranked(self._ranked(self.beliefs(inputs), _arguments.count(1 if top is None else top, "top")), top)
+
+    def _ranked(self, beliefs: torch.Tensor, top: int) -> tuple[torch.Tensor, ...]:
+        return runs.ranked_by_q(self.knowledge._core, beliefs, top)
 
     def explain(
         self, inputs: torch.Tensor, outputs: torch.Tensor | None = None, *, top: int = 5
     ) -> Explanation:
-        """Which worlds stand behind outputs, or behind the predicted ones, as :meth:`Knowledge.explain` gives them."""
+        """Which worlds stand behind outputs, or behind the predicted ones, as :meth:`Knowledge.explain` gives them.
+
+        If q cannot choose among outputs, those are explained that the task's labels are about.
+        """
         beliefs = self.beliefs(inputs)
-        top = _arguments.count(top, "top")
-        worlds = torch.full((beliefs.shape[0], top, len(self.worlds)), -2)
-        probability = torch.zeros(beliefs.shape[0], top, dtype=torch.float64)
-        for row in range(beliefs.shape[0]):
-            wanted = [] if outputs is None else outputs[row].reshape(-1).tolist()
-            for place, (world, share) in enumerate(self._core.explain(beliefs[row : row + 1], wanted, top)[2]):
-                worlds[row, place] = torch.tensor(world)
-                probability[row, place] = share
-        return Explanation(worlds, probability)
+        if outputs is None:
+            found, asked = self._ranked(beliefs, 1)[0], self.knowledge._core.asked
+            if found.shape[1] == 0 and asked is not None:
+                outputs = torch.tensor(asked).expand(len(beliefs), -1)
+            else:
+                outputs = found[:, 0]
+        return self.knowledge.explain(outputs=outputs, beliefs=beliefs, top=top)
 
     def marginals(self, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
         """What is believed of each variable once the output is known."""
-        return self._core.marginals(self.beliefs(inputs), outputs)
+        return self.knowledge.marginals(outputs=outputs, beliefs=self.beliefs(inputs))
 
     def function(self, worlds: torch.Tensor) -> torch.Tensor:
         """The task's function, int64 ``[n, variables]`` to ``[n, outputs]``."""
-        return self._core.apply(worlds)
+        return self.knowledge.function(worlds)
 
     def __repr__(self) -> str:
-        return f"Run({self.task}, q: {self._core.architecture})"
+        return f"Run({self.task}, q: {self.knowledge.architecture})"
 
 
 def load(
@@ -72,7 +93,6 @@ def load(
     pointwise: bool = False,
     numpy: bool = False,
     cnf: Cnf | None = None,
-    data: str | os.PathLike[str] | None = None,
     verbose: bool = True,
 ) -> Knowledge | Run:
     """Opens what :meth:`Knowledge.save` or ``anesi train`` wrote. Nothing is unpickled, and no code in it runs.
@@ -82,22 +102,21 @@ def load(
         function: the function that Knowledge was made from. It is not saved. Where a memory, tables, all its outputs or
             a formula were, it may be left out; those then stand for it.
         pointwise, numpy, cnf: as for Knowledge.
-        data: the folder with a task's data.
         verbose: print what happens by itself.
     """
     name = os.fspath(path)
     if not os.path.exists(name):
         raise FileNotFoundError(f"{name}: there is no such folder")
     manifest = _core.read_manifest(name)
-    say = (lambda line: print(f"anesi: {line}", flush=True)) if verbose else None
+    told = say if verbose else None
     if manifest["task"]:
         if function is not None:
             raise ValueError(f"{name}: a model of the task {manifest['task']}, which brings its own function")
-        return Run(_core.load_run(name, None if data is None else os.fspath(data), say))
+        return Run(runs.open_run(name, told), verbose)
     ask = None
     if function is not None:
         given = int(manifest["options"].get("knowledge.given", 0))
         ask = Function(function, len(manifest["outputs"]), given, pointwise, numpy)
-    borrowed = None if ask is None else _arguments.weakly(ask)
-    core = _core.load(name, borrowed, manifest["worlds"], manifest["outputs"], None if cnf is None else cnf._core, say)
+    borrowed = None if ask is None else _arguments.Weakly(ask)
+    core = _core.load(name, borrowed, manifest["worlds"], manifest["outputs"], None if cnf is None else cnf._core, told)
     return Knowledge._of(core, verbose, ask)

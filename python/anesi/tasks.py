@@ -3,7 +3,7 @@
 Example:
     >>> import anesi
     >>> sorted(anesi.tasks.names())[:2]
-    ['cnf', 'formula']
+    ['formula', 'grid-path']
 """
 
 from __future__ import annotations
@@ -13,25 +13,36 @@ from typing import Any, Iterator
 
 import torch
 
-from . import _arguments
-from ._which import _core
+from . import _arguments, _engine, _fetch_mnist
+from ._core.problem import apply
+from ._core.rows import as_rows
+from ._messages import say
 from .knowledge import _as_settings
+
+_INSTEAD = {  # of tasks that only the program has
+    "cnf": "Knowledge.from_cnf() takes a formula of yours",
+    "light-curtain": "train it with `anesi train light-curtain`",
+}
 
 
 class Examples(torch.utils.data.Dataset[tuple[torch.Tensor, torch.Tensor]]):
     """Inputs with labels. Works with any DataLoader; :meth:`batches` is much faster."""
 
-    def __init__(self, core: _core.Examples) -> None:
-        self._core = core
-        self.outputs: torch.Tensor | None = core.outputs
+    def __init__(self, arrays: _engine.Split) -> None:
+        parts = {name: torch.from_numpy(part) for name, part in arrays.items()}
+        self._inputs, self._index = parts["inputs"], parts.get("index")
+        self.outputs: torch.Tensor | None = parts.get("outputs")
         """int64 ``[examples, outputs]``."""
-        self.holds: torch.Tensor | None = core.holds
+        self.holds: torch.Tensor | None = parts.get("holds")
         """bool ``[examples]``, False where a label says "not this output"; None where all hold."""
-        self.worlds: torch.Tensor | None = core.worlds
+        observed = parts.get("observed_worlds")
+        self.observed: torch.Tensor | None = None if observed is None else observed.clamp_min(-1)
+        """int64 ``[examples, variables]``, what labels tell of the worlds, -1 for nothing; None where they tell outputs."""
+        self.worlds: torch.Tensor | None = parts.get("worlds")
         """int64 ``[examples, variables]``, the true worlds, to score with; None where they are not known."""
 
     def __len__(self) -> int:
-        return self._core.size
+        return len(self._inputs if self._index is None else self._index)
 
     def __getitem__(self, index: int) -> tuple[torch.Tensor, torch.Tensor]:
         if not -len(self) <= index < len(self):
@@ -40,8 +51,12 @@ class Examples(torch.utils.data.Dataset[tuple[torch.Tensor, torch.Tensor]]):
         return self.inputs(row)[0], self._labels()[row][0]
 
     def inputs(self, rows: torch.Tensor) -> torch.Tensor:
-        """The inputs of some rows."""
-        return self._core.inputs(rows)
+        """The inputs of some rows. Images are floats from -1 to 1, ``[batch, images of an example, …]``."""
+        if self._index is None:
+            return self._inputs.index_select(0, rows)
+        images = self._index.index_select(0, rows)
+        pixels = self._inputs.index_select(0, images.view(-1)).to(torch.float32).div_(127.5).sub_(1)
+        return pixels.view(*images.shape, *self._inputs.shape[1:])
 
     def batches(
         self, batch: int, *, shuffle: bool = False, seed: int = 0
@@ -65,26 +80,23 @@ class Examples(torch.utils.data.Dataset[tuple[torch.Tensor, torch.Tensor]]):
 class Task:
     """A built-in task: its function, and data that are labelled with the function's outputs."""
 
-    def __init__(self, core: _core.TaskData) -> None:
-        self._core = core
-        self.worlds: list[int] = core.worlds
-        self.outputs: list[int] = core.outputs
-        self.train, self.test = Examples(core.train), Examples(core.test)
-        self.validation = None if core.validation is None else Examples(core.validation)
-
-    @property
-    def origin(self) -> str:
+    def __init__(self, problem: _engine.Problem, data: _engine.TaskData) -> None:
+        self._problem = problem
+        self.worlds: list[int] = problem.worlds
+        self.outputs: list[int] = problem.outputs
+        self.train, self.test = Examples(data["train"]), Examples(data["test"])
+        self.validation = None if data["validation"] is None else Examples(data["validation"])
+        self.origin: str = data["origin"]
         """Where the data come from."""
-        return self._core.origin
 
     def function(self, worlds: torch.Tensor) -> torch.Tensor:
         """The task's function, int64 ``[n, variables]`` to ``[n, outputs]``."""
-        return self._core.apply(worlds)
+        return apply(self._problem, as_rows(worlds, len(worlds), len(self.worlds), "worlds"))
 
 
 def names() -> dict[str, str]:
     """The tasks, and what each is."""
-    return dict(_core.task_names())
+    return dict(_engine.task_names())
 
 
 def load(
@@ -106,6 +118,19 @@ def load(
         verbose: print what is fetched or made.
         options: the task's own: ``digits=4``.
     """
-    say = (lambda line: print(f"anesi: {line}", flush=True)) if verbose else None
+    if name in _INSTEAD:
+        raise ValueError(f"{name}: only the program has its data; {_INSTEAD[name]}")
+    told = say if verbose else None
     settings = _as_settings({f"task.{option}": value for option, value in options.items()})
-    return Task(_core.load_task(name, settings, _arguments.seed(seed), None if data is None else os.fspath(data), validation, say))
+    problem = _engine.task_problem(name, settings)
+    loaded = _engine.load_task(
+        name,
+        settings,
+        seed=_arguments.seed(seed),
+        data=None if data is None else os.fspath(data),
+        validation=validation,
+        say=told,
+        sources=_fetch_mnist.sources(),
+        threads=torch.get_num_threads(),
+    )
+    return Task(problem, loaded)

@@ -9,6 +9,7 @@
 #include <charconv>
 
 #include "anesi/core/error.h"
+#include "anesi/data/structured_splits.h"
 #include "anesi/formula/constraint.h"
 #include "anesi/formula/formula.h"
 #include "anesi/io/npy.h"
@@ -16,12 +17,12 @@
 #include "anesi/models/sample.h"
 #include "anesi/perception/tabular_mlp.h"
 #include "anesi/tasks/task.h"
+#include "anesi/tensors/array_examples.h"
 #include "anesi/tensors/arrays.h"
 #include "anesi/tensors/beliefs.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"
 #include "anesi/tensors/seeded.h"
-#include "anesi/tensors/structured_examples.h"
 
 namespace anesi {
 namespace {
@@ -177,9 +178,9 @@ Task make_cnf(const CnfOptions& options, const TaskContext& context) {
             const auto table = from_files ? read_table(*context.data, *problem, constrained)
                                           : make_table(*problem, constrained, options, context.seed);
             const std::string origin = from_files ? "inputs.npy" : "generated";
-            return constrained
-                       ? split_structured(table.inputs, table.labels, 0, options.structured, context.seed, origin)
-                       : split_outputs(table, context.seed, origin);
+            if (!constrained) return split_outputs(table, context.seed, origin);
+            return examples_of(split_structured(array_of(table.inputs), Points(rows_of(table.labels.contiguous())), 0,
+                                                options.structured, context.seed, origin));
           }};
 }
 

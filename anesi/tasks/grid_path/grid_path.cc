@@ -7,47 +7,23 @@
 
 #include <numeric>
 
-#include "anesi/data/path_data.h"
+#include "anesi/builtin/grid_path.h"
 #include "anesi/formula/constraint.h"
 #include "anesi/perception/tabular_mlp.h"
 #include "anesi/tasks/task.h"
-#include "anesi/tensors/arrays.h"
-#include "anesi/tensors/rows.h"
-#include "anesi/tensors/structured_examples.h"
 
 namespace anesi {
 namespace {
 
-constexpr int kPublishedSide = 4;
-constexpr std::int64_t kGenerated = 1610;  // as many as were published
-
-struct GridPathOptions {
-  std::int64_t side = kPublishedSide;
+struct GridPathTaskOptions {
+  GridPathOptions paths = {};
   TabularMlpOptions network = {};
-  StructuredOptions structured = {};
 
   void describe(OptionTable& table) {
-    table.add("side", side, {2, 7}, "vertices in a row of the grid");
+    paths.describe(table);
     network.describe(table);
-    structured.describe(table);
   }
 };
-
-// The same grid with its edges numbered as the frontier passes them: a world's variables are chosen in that order, and
-// what the constraint says of an edge then hangs on those just before it.
-UndirectedGraph in_frontier_order(const UndirectedGraph& graph) {
-  UndirectedGraph ordered{.vertices = graph.vertices};
-  for (const auto edge : frontier_order(graph)) ordered.edges.push_back(graph.edges[static_cast<std::size_t>(edge)]);
-  return ordered;
-}
-
-// Worlds of a grid, for the same grid in that order.
-torch::Tensor reordered(const Points& worlds, const UndirectedGraph& graph) {
-  const auto order = frontier_order(graph);
-  const auto edges = torch::tensor(std::vector<std::int64_t>(order.begin(), order.end()));
-  const auto places = torch::cat({torch::arange(graph.vertices, torch::kInt64), edges + graph.vertices});
-  return tensor_of(worlds.rows()).index_select(1, places);
-}
 
 class PathPresentation final : public Presentation {
  public:
@@ -77,50 +53,17 @@ class PathPresentation final : public Presentation {
   UndirectedGraph graph_;
 };
 
-// Two ends of a path at random, as bits of all vertices.
-void draw_ends(Random& random, MutableValues vertices) {
-  std::ranges::fill(vertices, 0);
-  const auto first = random.below(vertices.size());
-  vertices[first] = 1;
-  vertices[(first + 1 + random.below(vertices.size() - 1)) % vertices.size()] = 1;
-}
-
-std::shared_ptr<const Problem> path_problem(const UndirectedGraph& graph) {
-  Encoding encoding;
-  const auto variables = graph.vertices + static_cast<int>(graph.edges.size());
-  for (int variable = 1; variable <= variables; ++variable) encoding.worlds.push_back({-variable, variable});
-  KnownVariables known;
-  known.variables.resize(static_cast<std::size_t>(graph.vertices));
-  std::iota(known.variables.begin(), known.variables.end(), 0);
-  known.draw = draw_ends;
-  return make_constraint(
-      std::make_shared<CompiledFormula>(CompiledFormula{simple_path_circuit(graph), std::move(encoding)}),
-      std::move(known));
-}
-
-Task make_grid_path(const GridPathOptions& options, const TaskContext& context) {
-  const auto grid = grid_graph(static_cast<int>(options.side), static_cast<int>(options.side));
-  const auto graph = in_frontier_order(grid);
+Task make_grid_path(const GridPathTaskOptions& options, const TaskContext& context) {
+  auto task = task_of(grid_path(options.paths, context));
+  const auto graph = path_grid(options.paths.side);
   const auto vertices = std::int64_t{graph.vertices}, edges = static_cast<std::int64_t>(graph.edges.size());
-  return Task{.problem = path_problem(graph),
-              .make_perception =
-                  [network = options.network, vertices, edges] {
-                    std::vector<std::int64_t> told(static_cast<std::size_t>(vertices));
-                    std::iota(told.begin(), told.end(), edges);
-                    return std::make_shared<TabularMlp>(edges + vertices, Space::uniform(edges, 2), network, told);
-                  },
-              .load =
-                  [grid, options, context] {
-                    const auto file = context.data ? *context.data / "grid4-paths.csv" : std::filesystem::path();
-                    const bool published = options.side == kPublishedSide && std::filesystem::exists(file);
-                    if (!published && context.say)
-                      context.say("no published paths there: making some of the same kind");
-                    const auto data = published ? read_paths(file, grid) : make_paths(grid, kGenerated, context.seed);
-                    return split_structured(tensor_of(data.inputs), reordered(data.worlds, grid), grid.vertices,
-                                            options.structured, context.seed,
-                                            published ? file.filename().string() : "generated");
-                  },
-              .presentation = std::make_shared<PathPresentation>(graph)};
+  task.make_perception = [network = options.network, vertices, edges] {
+    std::vector<std::int64_t> told(static_cast<std::size_t>(vertices));
+    std::iota(told.begin(), told.end(), edges);
+    return std::make_shared<TabularMlp>(edges + vertices, Space::uniform(edges, 2), network, told);
+  };
+  task.presentation = std::make_shared<PathPresentation>(graph);
+  return task;
 }
 
 const std::vector<Preset> kGridPathPresets{
@@ -164,8 +107,7 @@ const std::vector<Preset> kGridPathPresets{
       "task.width=50"}},
 };
 
-ANESI_TASK("grid-path", "the shortest path in a grid with missing edges, under the constraint that it is a path",
-           GridPathOptions, kGridPathPresets, make_grid_path);
+ANESI_TASK(GridPathOptions::kName, GridPathOptions::kSummary, GridPathTaskOptions, kGridPathPresets, make_grid_path);
 
 }  // namespace
 }  // namespace anesi

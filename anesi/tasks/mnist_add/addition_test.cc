@@ -1,4 +1,4 @@
-#include "anesi/tasks/mnist_add/addition.h"
+#include "anesi/builtin/addition.h"
 
 #include <gtest/gtest.h>
 

@@ -1,32 +1,15 @@
 // Multi-digit MNISTAdd (section 4.1 of the paper): two rows of N handwritten digits, labelled with their sum alone.
 #include <fmt/format.h>
 
+#include "anesi/builtin/mnist_add.h"
 #include "anesi/core/error.h"
-#include "anesi/io/files.h"
-#include "anesi/io/idx.h"
 #include "anesi/perception/augment_digits.h"
 #include "anesi/perception/lenet.h"
-#include "anesi/tasks/mnist_add/addition.h"
 #include "anesi/tasks/task.h"
-#include "anesi/tensors/arrays.h"
-#include "anesi/tensors/digit_examples.h"
 #include "anesi/tensors/image_examples.h"
-#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {
-
-struct MnistAddOptions {
-  std::int64_t digits = 4;
-  bool described = true;
-
-  void describe(OptionTable& table) {
-    table.add("digits", digits, {1, 5000}, "digits of each number (the paper's N)");
-    table.add("described", described,
-              "whether c tells of itself a reading order, an automaton, a formula and a pruner; where not, it must be "
-              "asked");
-  }
-};
 
 // A recurrent q that explains. Joint matching alone leaves its predictions unsure of what perception is sure of, so
 // cross-entropy is added for them.
@@ -113,18 +96,6 @@ const std::vector<Preset> kPresets{
       "train.schedule=constant", "train.weight_decay=0", "eval.beam=600"}},
 };
 
-std::string digits_of(Values values) {
-  std::string text;
-  for (const auto value : values) text += static_cast<char>('0' + value);
-  return text;
-}
-
-// Without the leading zeros, but at least one digit.
-std::string number_of(Values values) {
-  const auto text = digits_of(values);
-  return text.substr(std::min(text.find_first_not_of('0'), text.size() - 1));
-}
-
 class SumsOnPaper final : public Presentation {
  public:
   explicit SumsOnPaper(std::int64_t digits) : digits_(static_cast<std::size_t>(digits)) {}
@@ -151,50 +122,17 @@ class SumsOnPaper final : public Presentation {
   std::size_t digits_;
 };
 
-// The digits as IDX files and, for each split, which of them make up each sum.
-void write_data(const Splits& splits, const std::filesystem::path& directory) {
-  std::filesystem::create_directories(directory);
-  const auto write = [&](const std::shared_ptr<const Examples>& examples, const std::string& split,
-                         const std::string& prefix) {
-    if (!examples) return;
-    const auto& data = dynamic_cast<const ImageExamples&>(*examples);
-    write_idx(directory / (prefix + "-images-idx3-ubyte"), array_of(data.pool()));
-    std::string text = "sum,images\n";
-    for (std::int64_t example = 0; example < data.size(); ++example) {
-      text += number_of(values_of(data.labels().outputs[example]));
-      char separator = ',';
-      for (const auto image : values_of(data.index()[example])) {
-        text += fmt::format("{}{}", separator, image);
-        separator = ' ';
-      }
-      text += "\n";
-    }
-    write_file_atomically(directory / (split + ".csv"), text);
-  };
-  write(splits.train, "train", "train");
-  write(splits.validation, "validation", "train");
-  write(splits.test, "test", "t10k");
-}
-
 Task make_mnist_add(const MnistAddOptions& options, const TaskContext& context) {
-  Task task;
-  std::shared_ptr<const Problem> problem = std::make_shared<const Addition>(options.digits);
-  if (!options.described) problem = with_facts(problem, {});
-  task.problem = problem;
+  auto task = task_of(mnist_add(options, context));
   task.make_perception = [] { return std::make_shared<LeNet>(10); };
   task.presentation = std::make_shared<SumsOnPaper>(options.digits);
   task.augment = [](const torch::Tensor& inputs, at::Generator generator) {
     return augment_digits(inputs, {}, std::move(generator));
   };
-  task.load = [problem, context] {
-    return group_digits(context.digits(), *problem, {.seed = context.seed, .validation = context.validation});
-  };
-  task.export_data = [load = task.load](const std::filesystem::path& directory) { write_data(load(), directory); };
   return task;
 }
 
-ANESI_TASK("mnist-add", "add two numbers of handwritten digits, from their sum alone", MnistAddOptions, kPresets,
-           make_mnist_add);
+ANESI_TASK(MnistAddOptions::kName, MnistAddOptions::kSummary, MnistAddOptions, kPresets, make_mnist_add);
 
 }  // namespace
 }  // namespace anesi

@@ -2,35 +2,20 @@
 //
 // The less a label says of each digit, the harder it is to learn from. Published figures end at 47 % of sums of 64
 // digits. The knowledge is one line; nothing else is told: how it is to be computed is found by asking (discover/).
-#include <numeric>
-
+#include "anesi/builtin/sum.h"
 #include "anesi/perception/augment_digits.h"
 #include "anesi/perception/lenet.h"
 #include "anesi/tasks/task.h"
-#include "anesi/tensors/digit_examples.h"
 
 namespace anesi {
 namespace {
 
-struct SumOptions {
-  std::int64_t digits = 16;
-  void describe(OptionTable& table) { table.add("digits", digits, {1, 5000}, "images in a row"); }
-};
-
 Task make_sum(const SumOptions& options, const TaskContext& context) {
-  const auto problem = make_problem(Space::uniform(options.digits, 10), Space{9 * options.digits + 1},
-                                    [](Values world, MutableValues output) {
-                                      output[0] = std::accumulate(world.begin(), world.end(), std::int64_t{0});
-                                    });
-  Task task;
-  task.problem = problem;
+  auto task = task_of(sum_of_digits(options, context));
   task.make_perception = [] { return std::make_shared<LeNet>(10); };
   task.augment = [](const torch::Tensor& inputs, at::Generator generator) {
     // Without elastic bends: a few epochs are too few to learn those too.
     return augment_digits(inputs, {.elastic = 0}, std::move(generator));
-  };
-  task.load = [problem, context] {
-    return group_digits(context.digits(), *problem, {.seed = context.seed, .validation = context.validation});
   };
   return task;
 }
@@ -50,7 +35,7 @@ const std::vector<Preset> kPresets{
     {"default", "from kinds, then in two rounds of soft explanations, on images bent at random", in_rounds(true)},
     {"plain", "the same on images as they are, in three shorter rounds", in_rounds(false)}};
 
-ANESI_TASK("sum", "add up a row of handwritten digits, from the sum alone", SumOptions, kPresets, make_sum);
+ANESI_TASK(SumOptions::kName, SumOptions::kSummary, SumOptions, kPresets, make_sum);
 
 }  // namespace
 }  // namespace anesi

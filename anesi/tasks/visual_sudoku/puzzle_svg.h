@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "anesi/tasks/visual_sudoku/sudoku.h"
+#include "anesi/builtin/sudoku.h"
 
 namespace anesi {
 

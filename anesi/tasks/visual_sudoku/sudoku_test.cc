@@ -1,4 +1,4 @@
-#include "anesi/tasks/visual_sudoku/sudoku.h"
+#include "anesi/builtin/sudoku.h"
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ TEST(Sudoku, HasAnOutputForEachPairThatMustDiffer) {
 
 TEST(Sudoku, SaysWhichPairsAreEqual) {
   const Sudoku sudoku(4);
-  EXPECT_TRUE(torch::equal(torch::tensor(apply_to(sudoku, kGrid)), sudoku.valid()));
+  EXPECT_EQ(apply_to(sudoku, kGrid), sudoku.valid());
   auto broken = kGrid;
   broken[0] = 1;  // equal to its right neighbour, which is in its block too, and to the 1 below
   const auto output = apply_to(sudoku, broken);
@@ -51,7 +51,7 @@ TEST(Sudoku, PassesTheDoctor) {
 TEST(Sudoku, TheFormulaCountsTheValidGrids) {
   const Sudoku sudoku(4);
   const auto exact = make_exact(sudoku, {.method = "conditioned"});
-  const auto valid = sudoku.valid().unsqueeze(0);
+  const auto valid = torch::tensor(sudoku.valid()).unsqueeze(0);
   const auto share = exact->log_prob(uniform_beliefs(1, sudoku.worlds()), valid).exp().item<double>();
   EXPECT_NEAR(share * sudoku.worlds().points(), 288, 1e-6);
   const auto best = exact->most_probable(certain_beliefs(torch::tensor(kGrid).unsqueeze(0), sudoku.worlds()), valid);
@@ -61,8 +61,8 @@ TEST(Sudoku, TheFormulaCountsTheValidGrids) {
 TEST(Sudoku, NineByNineIsTooLargeToCompile) {
   const Sudoku sudoku(9);
   const auto exact = make_exact(sudoku, {.method = "conditioned", .seconds = /*seconds=*/8});
-  const auto message =
-      toys::message_of([&] { exact->log_prob(uniform_beliefs(1, sudoku.worlds()), sudoku.valid().unsqueeze(0)); });
+  const auto message = toys::message_of(
+      [&] { exact->log_prob(uniform_beliefs(1, sudoku.worlds()), torch::tensor(sudoku.valid()).unsqueeze(0)); });
   EXPECT_TRUE(toys::names(message, {"circuit", "8 s"}));
 }
 
@@ -119,7 +119,8 @@ TEST(Sudoku, TheMostProbableValidGridIsThatOfEnumeration) {
   for (const auto& grid : grids) rows.push_back(torch::tensor(grid));
   const auto all = torch::stack(rows);
   const auto beliefs = FixedDirichlet(sudoku.worlds(), 0.5).sample(200, seeded(8));
-  const auto found = most_probable_worlds(sudoku, beliefs, sudoku.valid().expand({200, -1}), {.nats = 1000});
+  const auto found =
+      most_probable_worlds(sudoku, beliefs, torch::tensor(sudoku.valid()).expand({200, -1}), {.nats = 1000});
   for (std::int64_t row = 0; row < 200; ++row) {
     const auto logs = world_log_prob(beliefs[row].unsqueeze(0).expand({288, -1, -1}).contiguous(), all);
     const auto best = logs.max().item<double>();

@@ -1,43 +1,22 @@
 // Visual sudoku (section 4.2 of the paper): is a grid of handwritten digits a valid sudoku? Labelled with that alone.
 //
-// A label says that all pairs of cells that must differ do, or that not all of them do. No digit is labelled, so which
-// name perception gives to which digit is its own choice.
+// What labels say: builtin/visual_sudoku.cc.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
+#include "anesi/builtin/sudoku.h"
+#include "anesi/builtin/visual_sudoku.h"
 #include "anesi/core/error.h"
-#include "anesi/data/published_puzzles.h"
-#include "anesi/data/puzzles.h"
 #include "anesi/perception/augment_digits.h"
 #include "anesi/perception/lenet.h"
 #include "anesi/tasks/task.h"
 #include "anesi/tasks/visual_sudoku/puzzle_cnn.h"
 #include "anesi/tasks/visual_sudoku/puzzle_svg.h"
-#include "anesi/tasks/visual_sudoku/sudoku.h"
-#include "anesi/tensors/arrays.h"
 #include "anesi/tensors/image_examples.h"
-#include "anesi/tensors/rows.h"
 
 namespace anesi {
 namespace {
-
-enum class Reader { kCells, kPuzzle };
-constexpr std::array<std::string_view, 2> names_of(Reader) { return {"cells", "puzzle"}; }
-
-struct VisualSudokuOptions {
-  std::int64_t size = 4, split = 1, puzzles = 100;
-  Reader reader = Reader::kCells;
-
-  void describe(OptionTable& table) {
-    table.add("size", size, {4, 64}, "cells of a side, and digits: a square number (the paper's are 4 and 9)");
-    table.add("split", split, {1, 11}, "which of the independent data sets; 1 to 10 are for scores, 11 for tuning");
-    table.add("puzzles", puzzles, {1, 1000000}, "valid puzzles in each part; there are as many invalid ones");
-    table.add("reader", reader,
-              "what perception looks at: each cell, or the whole puzzle at once (a baseline without knowledge)");
-  }
-};
 
 std::vector<std::string> refined(std::int64_t members) {
   return {"q.architecture=pairwise",
@@ -93,34 +72,6 @@ const std::vector<Preset> kPresets{
      {"task.reader=puzzle", "loss=exact", "exact.method=enumerate", "train.epochs=100", "train.batch=20",
       "train.lr=0.001", "train.schedule=constant", "train.evaluate_every=10", "eval.beam=1", "eval.decide=symbolic"}},
 };
-
-PuzzleParts load_puzzles(const PuzzleOptions& options, const TaskContext& context) {
-  // A directory of digits makes puzzles; any other is taken for one of puzzles, whose reader says what is missing.
-  if (context.data && !std::filesystem::exists(*context.data / "train-images-idx3-ubyte")) {
-    return read_published_puzzles(*context.data, options);
-  }
-  return generate_puzzles(context.digits(), options);
-}
-
-// int64 [puzzles], 1 where a puzzle is valid.
-torch::Tensor valid_of(const Puzzles& puzzles) {
-  return tensor_of(Values(std::vector<std::int64_t>(puzzles.valid.begin(), puzzles.valid.end())));
-}
-
-// Labels as observations: all pairs differ, or not all do.
-std::shared_ptr<const Examples> observed(const Puzzles& puzzles, const Sudoku& sudoku) {
-  const auto outputs = sudoku.valid().unsqueeze(0).expand({puzzles.size(), -1});
-  const auto cells = tensor_of(puzzles.cells.rows());
-  return std::make_shared<ImageExamples>(tensor_of(puzzles.pool), tensor_of(puzzles.index.rows()),
-                                         Observations(outputs, valid_of(puzzles).to(torch::kBool)),
-                                         cells.masked_fill(cells < 0, kUnset));
-}
-
-// Labels as the value of the only variable there is.
-std::shared_ptr<const Examples> classified(const Puzzles& puzzles) {
-  const auto valid = valid_of(puzzles).unsqueeze(1);
-  return std::make_shared<ImageExamples>(tensor_of(puzzles.pool), tensor_of(puzzles.index.rows()), valid, valid);
-}
 
 std::string rows_of(Values world, std::int64_t size) {
   std::string text;
@@ -179,7 +130,7 @@ class PuzzlesOnPaper final : public Presentation {
   std::vector<std::int64_t> read_output(const std::string& text) const override {
     if (text != "valid")
       throw UsageError(fmt::format("output '{}': the output that can be asked for is `valid`", text));
-    return values_of(sudoku_->valid());
+    return sudoku_->valid();
   }
   torch::Tensor read_input(const std::filesystem::path& path) const override { return read_cells(path, size_); }
   std::optional<std::string> draw(const Picture& picture) const override {
@@ -209,36 +160,23 @@ class ValidOrNot final : public Presentation {
 };
 
 Task make_visual_sudoku(const VisualSudokuOptions& options, const TaskContext& context) {
-  Task task;
-  const PuzzleOptions puzzles{.size = options.size, .split = options.split, .puzzles = options.puzzles};
+  auto task = task_of(visual_sudoku(options, context));
   const auto size = options.size;
-  const auto sudoku = std::make_shared<const Sudoku>(size);
-  task.export_data = [puzzles, context](const std::filesystem::path& directory) {
-    write_published_puzzles(load_puzzles(puzzles, context), directory);
-  };
-  const auto load = [puzzles, context](auto as_examples) {
-    const auto parts = load_puzzles(puzzles, context);
-    return Splits{as_examples(parts.train), as_examples(parts.validation), as_examples(parts.test), parts.origin};
-  };
-  if (options.reader == Reader::kPuzzle) {
-    task.problem = make_problem(Space{2}, Space{2}, [](Values world, MutableValues output) { output[0] = world[0]; });
+  if (options.reader == PuzzleReader::kPuzzle) {
     task.make_perception = [size] { return std::make_shared<PuzzleCnn>(size); };
-    task.load = [load] { return load(classified); };
     task.presentation = std::make_shared<ValidOrNot>(size);
     return task;
   }
-  task.problem = sudoku;
   task.make_perception = [size] { return std::make_shared<LeNet>(size); };
   task.augment = [](const torch::Tensor& inputs, at::Generator generator) {
     return augment_digits(inputs, {}, std::move(generator));
   };
-  task.load = [load, sudoku] { return load([&](const Puzzles& part) { return observed(part, *sudoku); }); };
-  task.presentation = std::make_shared<PuzzlesOnPaper>(sudoku);
+  task.presentation = std::make_shared<PuzzlesOnPaper>(std::dynamic_pointer_cast<const Sudoku>(task.problem));
   return task;
 }
 
-ANESI_TASK("visual-sudoku", "is a grid of handwritten digits a valid sudoku? From that bit alone", VisualSudokuOptions,
-           kPresets, make_visual_sudoku);
+ANESI_TASK(VisualSudokuOptions::kName, VisualSudokuOptions::kSummary, VisualSudokuOptions, kPresets,
+           make_visual_sudoku);
 
 }  // namespace
 }  // namespace anesi

@@ -1,11 +1,8 @@
 // A baseline without knowledge: a ResNet18 that looks at a whole map and says of each cell whether the path crosses it.
 #pragma once
 
-#include "anesi/core/grid_walk.h"
-#include "anesi/core/problem.h"
 #include "anesi/models/resnet18.h"
 #include "anesi/perception/perception.h"
-#include "anesi/tensors/image_examples.h"
 
 namespace anesi {
 
@@ -20,11 +17,5 @@ class MapResNet final : public Perception {
   std::int64_t side_;
   ResNet18 network_{nullptr};
 };
-
-// The knowledge of such a network: none. The output is the world, one mark a cell.
-std::shared_ptr<const Problem> path_marks(std::int64_t side);
-
-// The same maps, with the cells of each path for outputs and worlds.
-std::shared_ptr<const Examples> marked_paths(const ImageExamples& maps, const GridWalk& walk);
 
 }  // namespace anesi

@@ -1,13 +1,13 @@
-#include "anesi/tasks/warcraft/path_planning.h"
+#include "anesi/builtin/path_planning.h"
 
 #include <gtest/gtest.h>
 
+#include "anesi/builtin/shortest_path.h"
 #include "anesi/core/known_variables.h"
 #include "anesi/core/score.h"
 #include "anesi/core/trace.h"
 #include "anesi/data/terrain.h"
 #include "anesi/discover/problem_check.h"
-#include "anesi/tasks/warcraft/shortest_path.h"
 #include "anesi/tensors/problem.h"
 #include "anesi/tensors/rows.h"
 #include "anesi/tensors/seeded.h"

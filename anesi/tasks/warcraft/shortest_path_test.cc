@@ -1,4 +1,4 @@
-#include "anesi/tasks/warcraft/shortest_path.h"
+#include "anesi/builtin/shortest_path.h"
 
 #include <gtest/gtest.h>
 

@@ -6,35 +6,26 @@
 #include <array>
 #include <sstream>
 
+#include "anesi/builtin/path_planning.h"
+#include "anesi/builtin/warcraft.h"
 #include "anesi/core/error.h"
 #include "anesi/data/terrain.h"
 #include "anesi/perception/tile_cnn.h"
 #include "anesi/tasks/task.h"
 #include "anesi/tasks/warcraft/map_resnet.h"
 #include "anesi/tasks/warcraft/map_svg.h"
-#include "anesi/tasks/warcraft/maps.h"
-#include "anesi/tasks/warcraft/path_planning.h"
 #include "anesi/tasks/warcraft/windows.h"
-#include "anesi/tensors/image_examples.h"
 
 namespace anesi {
 namespace {
 
-enum class MapReader { kCells, kMap };
-constexpr std::array<std::string_view, 2> names_of(MapReader) { return {"cells", "map"}; }
-
-struct WarcraftOptions {
-  std::int64_t size = 12, window = 12, maps = 10000, tests = 1000;
-  MapReader reader = MapReader::kCells;
+struct WarcraftTaskOptions {
+  WarcraftOptions maps = {};
+  std::int64_t window = 12;
 
   void describe(OptionTable& table) {
-    table.add("size", size, {2, 100}, "cells of a side (the paper's maps have 12 and 30)");
+    maps.describe(table);
     table.add("window", window, {2, 100}, "cells of a side of the windows that train.pieces learns from");
-    table.add("reader", reader,
-              "what perception looks at: each cell, or the whole map at once (a baseline without knowledge)");
-    table.add("maps", maps, {1, 10000000}, "maps that are drawn to learn from");
-    table.add("tests", tests, {1, 10000000},
-              "maps that are drawn to test on; with train.validation=true as many more to validate on");
   }
 };
 
@@ -168,34 +159,15 @@ class MapsOnPaper final : public Presentation {
   std::int64_t longest_;
 };
 
-Splits load_maps(const PathPlanning& problem, const WarcraftOptions& options, const TaskContext& context) {
-  // A directory of digits (ANESI_DATA may name one) is not meant for this task.
-  const bool reads = context.data && !std::filesystem::exists(*context.data / "train-images-idx3-ubyte");
-  auto splits = reads ? read_maps(problem, *context.data)
-                      : draw_maps(problem, {.train = options.maps, .validation = options.tests, .test = options.tests},
-                                  context.seed);
-  if (!context.validation) splits.validation = nullptr;
-  return splits;
-}
-
-Task make_warcraft(const WarcraftOptions& options, const TaskContext& context) {
-  Task task;
-  const auto side = options.size, window = std::min(options.window, options.size);
-  const auto problem = std::make_shared<const PathPlanning>(side);
-  if (options.reader == MapReader::kMap) {
-    task.problem = path_marks(side);
+Task make_warcraft(const WarcraftTaskOptions& options, const TaskContext& context) {
+  auto task = task_of(warcraft(options.maps, context));
+  const auto side = options.maps.size, window = std::min(options.window, side);
+  if (options.maps.reader == MapReader::kMap) {
     task.make_perception = [side] { return std::make_shared<MapResNet>(side); };
-    task.load = [problem, options, context] {
-      auto splits = load_maps(*problem, options, context);
-      for (auto* part : {&splits.train, &splits.validation, &splits.test}) {
-        if (*part) *part = marked_paths(dynamic_cast<const ImageExamples&>(**part), problem->walk());
-      }
-      return splits;
-    };
     return task;
   }
+  const auto problem = std::dynamic_pointer_cast<const PathPlanning>(task.problem);
   const auto piece = std::make_shared<const PathPlanning>(window, PathEnds::kAny);
-  task.problem = problem;
   task.pieces =
       Pieces{piece, [problem, piece](const Examples& examples, const torch::Tensor& rows, at::Generator generator) {
                return draw_windows(examples, rows, problem->walk(), piece->walk().side, piece->outputs().variables(),
@@ -206,18 +178,11 @@ Task make_warcraft(const WarcraftOptions& options, const TaskContext& context) {
                          return whole_maps(examples, rows, problem->walk());
                        }};
   task.make_perception = [] { return std::make_shared<TileCnn>(kTerrains); };
-  task.load = [problem, options, context] { return load_maps(*problem, options, context); };
   task.presentation = std::make_shared<MapsOnPaper>(problem->walk(), problem->outputs().variables());
-  task.export_data = [problem, options, context](const std::filesystem::path& directory) {
-    auto all = context;
-    all.validation = true;
-    write_maps(*problem, load_maps(*problem, options, all), directory);
-  };
   return task;
 }
 
-ANESI_TASK("warcraft", "the cheapest path over a map, from pictures of maps with their paths", WarcraftOptions,
-           kPresets, make_warcraft);
+ANESI_TASK(WarcraftOptions::kName, WarcraftOptions::kSummary, WarcraftTaskOptions, kPresets, make_warcraft);
 
 }  // namespace
 }  // namespace anesi
