@@ -166,6 +166,7 @@ class Core:
         return self.perceived.outputs
 
     @property
+    @opaque
     def asked(self) -> list[int] | None:
         return self.problem.asked
 
