@@ -73,8 +73,8 @@ format:  ## lay out the sources with clang-format
 format-check:  ## fail where clang-format would change something
 	@clang-format --dry-run -Werror $(SOURCES)
 
-tidy: build/tidy/build.ninja  ## run clang-tidy on every source (a folder at a time), or on FILES="a.cc b.cc"
-	@printf '%s\n' $(or $(FILES),$$(find build/tidy -name '*_cxx.cxx') examples/*.cc) \
+tidy: build/tidy/build.ninja  ## run clang-tidy on every source (those that need libtorch a folder at a time), or on FILES="a.cc b.cc"
+	@printf '%s\n' $(or $(FILES),$$(sed -n 's/^ *"file": "\(.*\)",*$$/\1/p' build/tidy/compile_commands.json | grep -v 'nanobind\|libsdd\|embedded_page')) \
 	  | xargs -P $$(nproc) -n 1 clang-tidy --quiet -p build/tidy --extra-arg=-Wno-everything \
 	      --checks=-bugprone-suspicious-include 2>&1 \
 	  | { grep -v 'warnings\? generated\.$$' || true; }
