@@ -1,4 +1,4 @@
-"""A-NeSI: train perception from what is known of its outputs.
+"""A-NeSI: train a network when only a known function of its outputs is labelled.
 
     know = anesi.Knowledge(lambda w: w.sum(1), worlds=[10, 10], outputs=[19])
     loss = know.loss(net(x), y)
@@ -6,9 +6,15 @@
 docs/python.md tells the rest.
 """
 
-from anesi._which import VERSION as __version__  # first: it looks for torch
+try:
+    import torch as _torch
+except ModuleNotFoundError as _error:
+    if _error.name != "torch":
+        raise
+    raise ImportError("anesi needs torch, version 2.4 or newer: pip install torch") from None
 
-from anesi import flow, markov, tasks
+from anesi import markov, tasks
+from anesi._engine import version as __version__
 from anesi.answers import Explanation, MostProbable, Prediction
 from anesi.checks import Certificate, Check, Exploits
 from anesi.estimator import Estimator
@@ -32,7 +38,6 @@ __all__ = [
     "MostProbable",
     "Prediction",
     "Run",
-    "flow",
     "load",
     "markov",
     "refine",

@@ -54,18 +54,22 @@ def literals(clause: Iterable[Any], name: str) -> list[int]:
     return numbers
 
 
-def weakly(owned: Callable[..., Any]) -> Callable[..., Any]:
+class Weakly:
     """Calls something that its owner keeps alive.
 
     What C++ holds is invisible to Python's garbage collector. A function that C++ held and that refers to its owner would
     keep both alive for ever.
     """
-    reference = weakref.ref(owned)
 
-    def call(*arguments: Any) -> Any:
-        target = reference()
+    def __init__(self, owned: Callable[..., Any]) -> None:
+        self._reference = weakref.ref(owned)
+
+    @property
+    def owned(self) -> Callable[..., Any]:
+        target = self._reference()
         if target is None:
             raise ReferenceError("anesi: what this function belongs to is gone")
-        return target(*arguments)
+        return target
 
-    return call
+    def __call__(self, *arguments: Any) -> Any:
+        return self.owned(*arguments)

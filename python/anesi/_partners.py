@@ -17,7 +17,7 @@ from typing import Any, Callable, Mapping
 import torch
 import torch.distributed as dist
 
-from ._which import _core
+from . import _core
 
 
 def together() -> bool:

@@ -15,7 +15,7 @@ class Prediction(NamedTuple):
     probability: torch.Tensor
     """``[batch]``: how likely it is."""
     world: torch.Tensor
-    """int64 ``[batch, variables]``: the most likely world, every variable by itself."""
+    """int64 ``[batch, variables]``: the most likely world; of a hard constraint, the most likely one that keeps it."""
     symbolic: torch.Tensor
     """int64 ``[batch, outputs]``: what the function makes of that world."""
 

@@ -7,7 +7,7 @@ from typing import Any, Callable, Mapping, Sequence, Union
 import torch
 
 from . import _arguments
-from ._which import _core
+from . import _core
 from .function import add_note, domains, takes
 
 Settings = Mapping[str, Union[str, int, float, bool]]
@@ -69,7 +69,7 @@ class Estimator(torch.nn.Module):
             raise TypeError(f"g: it must take {wanted} argument{'s' * (wanted > 1)}: a batch of draws")
         self._ask = _Outcomes(g, bool(self.categoricals), normals > 0, numpy)
         told = [f"{name}={_text(value)}" for name, value in (settings or {}).items()]
-        ask = _arguments.weakly(self._ask)
+        ask = _arguments.Weakly(self._ask)
         self._core = _core.Estimator(method, ask, self.categoricals, normals, outcomes, told, _arguments.seed(seed))
 
     def forward(

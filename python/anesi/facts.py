@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterable, Sequence
 import torch
 
 from . import _arguments
-from ._which import _core
+from . import _core
 from .function import domains
 
 

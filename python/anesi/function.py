@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import time
 from typing import Any, Callable, Sequence
 
 import torch
+
+_PICKLES_ANYTHING = {"cloudpickle", "dill"}
 
 
 class Function:
@@ -24,6 +27,15 @@ class Function:
             raise TypeError(f"function: it must take {wanted} argument{'s' * (wanted > 1)}: {told}")
         self.function, self.outputs, self.given = function, outputs, given
         self.pointwise, self.numpy = pointwise, numpy
+
+    def __deepcopy__(self, memo: Any) -> Function:
+        return self  # copies of Knowledge share the function
+
+    def __reduce__(self) -> Any:
+        name = getattr(self.function, "__qualname__", "")
+        if "<" in name and not _PICKLES_ANYTHING & set(sys.modules):
+            raise TypeError(f"the function {name} cannot be pickled; define it at the top level of a module")
+        return Function, (self.function, self.outputs, self.given, self.pointwise, self.numpy)
 
     def __call__(self, worlds: torch.Tensor) -> torch.Tensor:
         try:

@@ -8,12 +8,13 @@ from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 
 import torch
 
-from . import _arguments, _partners
-from ._which import _core
+from . import _arguments, _core, _partners
+from ._messages import say
 from .answers import Explanation, MostProbable, Prediction, ranked
 from .checks import Certificate, Check, check_from
 from .facts import Automaton, Cnf
 from .function import Function, domains
+from .q import InferenceModel
 
 Logits = Union[torch.Tensor, Sequence[torch.Tensor]]
 Labels = Union[torch.Tensor, Sequence[Any]]
@@ -84,14 +85,14 @@ class Knowledge(torch.nn.Module):
 
         def make(choice: Mapping[str, Any] | None) -> _core.Core:
             return _core.Core(
-                _arguments.weakly(ask),
+                _arguments.Weakly(ask),
                 given_domains + world_domains,
                 output_domains,
                 len(given_domains),
                 architecture or "",
                 _as_settings(settings),
                 seed,
-                _speaker(verbose),
+                say if verbose else None,
                 places,
                 None if automaton is None else automaton._core,
                 None if cnf is None else cnf._core,
@@ -162,7 +163,7 @@ class Knowledge(torch.nn.Module):
 
         def make(choice: Mapping[str, Any] | None) -> _core.Core:
             return _core.formula_core(
-                path, text, options, len(told), architecture or "", _as_settings(settings), seed, _speaker(verbose), choice
+                path, text, options, len(told), architecture or "", _as_settings(settings), seed, say if verbose else None, choice
             )
 
         know = cls._of(_partners.make_together(make), verbose)
@@ -177,14 +178,14 @@ class Knowledge(torch.nn.Module):
         return know
 
     def _take(self, core: _core.Core, verbose: bool, ask: Function | None = None) -> None:
-        self._core, self._function = core, ask  # C++ itself only borrows the function
+        self._core, self._function = core, ask  # the engine only borrows the function
         self._partners_joined = _partners.join(core)
         self._type = torch.float32
         self.verbose = verbose
 
     def _announce(self) -> None:
-        if self.verbose and _partners.rank() == 0:
-            print(f"anesi: {self._summary()}", flush=True)
+        if self.verbose:
+            say(self._summary())
 
     # What was found.
 
@@ -237,6 +238,15 @@ class Knowledge(torch.nn.Module):
         """The memory that was found or told."""
         automaton = self._core.automaton
         return None if automaton is None else Automaton._of(automaton)
+
+    @property
+    def q(self) -> InferenceModel:
+        """The model of q(y|P), ``q.prediction``, and of q(w|y,P), ``q.explanation`` or None; see :mod:`anesi.q`.
+
+        A network learns by itself, so its weights are not among ``know.parameters()``: an optimiser that gets those trains
+        your network alone.
+        """
+        return self._core.answers.model
 
     @property
     def grown(self) -> int:
@@ -513,11 +523,9 @@ class Knowledge(torch.nn.Module):
             self._type = dtype
             self._core.to_double(dtype == torch.float64)
 
-    def __deepcopy__(self, memo: Any) -> Knowledge:
-        raise TypeError("Knowledge is not copied: share it, or save() and load() it")
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        raise TypeError("Knowledge is not pickled, since its function may not be: save() it, and state_dict() what changes")
+    def __getstate__(self) -> dict[str, Any]:
+        # Of a copy, also one in another process. Whether it learns together with others is found out there.
+        return {**self.__dict__, "_partners_joined": False}
 
     # To look at.
 
@@ -629,10 +637,6 @@ def _as_settings(settings: Settings | None) -> list[str]:
         return str(value).lower() if isinstance(value, bool) else str(value)
 
     return [f"{name}={text(value)}" for name, value in (settings or {}).items()]
-
-
-def _speaker(verbose: bool) -> Callable[[str], None] | None:
-    return (lambda line: print(f"anesi: {line}", flush=True)) if verbose and _partners.rank() == 0 else None
 
 
 def _as_dimacs(clauses: Iterable[Sequence[int]], shown: Sequence[int] | None) -> str:

@@ -8,8 +8,9 @@ from typing import Any, Callable
 import torch
 
 from . import _arguments
-from ._native import runs
-from ._which import _core
+from . import _core
+from ._core import runs
+from ._messages import say
 from .answers import Explanation, Prediction, ranked
 from .facts import Cnf
 from .function import Function
@@ -53,25 +54,20 @@ class Run:
 
         ``run.knowledge.predict(beliefs=run(inputs))`` also looks at what the function makes of the most likely world.
         """
-        return ranked(self._ranked(self.beliefs(inputs), _arguments.count(1 if top is None else top, "top")), top)
-
-    def _ranked(self, beliefs: torch.Tensor, top: int) -> tuple[torch.Tensor, ...]:
-        return runs.ranked_by_q(self.knowledge._core, beliefs, top)
+        beliefs = self.beliefs(inputs)
+        found = runs.ranked_by_q(self.knowledge._core, beliefs, _arguments.count(1 if top is None else top, "top"))
+        return ranked(found, top)
 
     def explain(
         self, inputs: torch.Tensor, outputs: torch.Tensor | None = None, *, top: int = 5
     ) -> Explanation:
         """Which worlds stand behind outputs, or behind the predicted ones, as :meth:`Knowledge.explain` gives them.
 
-        If q cannot choose among outputs, those are explained that the task's labels are about.
+        If all labels of the task are about one output ("a valid puzzle") and q does not explain, then that one is explained.
         """
         beliefs = self.beliefs(inputs)
         if outputs is None:
-            found, asked = self._ranked(beliefs, 1)[0], self.knowledge._core.asked
-            if found.shape[1] == 0 and asked is not None:
-                outputs = torch.tensor(asked).expand(len(beliefs), -1)
-            else:
-                outputs = found[:, 0]
+            outputs = runs.to_explain(self.knowledge._core, beliefs)
         return self.knowledge.explain(outputs=outputs, beliefs=beliefs, top=top)
 
     def marginals(self, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
@@ -108,15 +104,15 @@ def load(
     if not os.path.exists(name):
         raise FileNotFoundError(f"{name}: there is no such folder")
     manifest = _core.read_manifest(name)
-    say = (lambda line: print(f"anesi: {line}", flush=True)) if verbose else None
+    tell = say if verbose else None
     if manifest["task"]:
         if function is not None:
             raise ValueError(f"{name}: a model of the task {manifest['task']}, which brings its own function")
-        return Run(runs.open_run(name, say), verbose)
+        return Run(runs.open_run(name, tell), verbose)
     ask = None
     if function is not None:
         given = int(manifest["options"].get("knowledge.given", 0))
         ask = Function(function, len(manifest["outputs"]), given, pointwise, numpy)
-    borrowed = None if ask is None else _arguments.weakly(ask)
-    core = _core.load(name, borrowed, manifest["worlds"], manifest["outputs"], None if cnf is None else cnf._core, say)
+    borrowed = None if ask is None else _arguments.Weakly(ask)
+    core = _core.load(name, borrowed, manifest["worlds"], manifest["outputs"], None if cnf is None else cnf._core, tell)
     return Knowledge._of(core, verbose, ask)

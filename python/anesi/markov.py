@@ -8,7 +8,7 @@ from typing import Iterable, NamedTuple, Sequence, Tuple, Union
 import torch
 
 from . import _arguments
-from ._which import _core
+from . import _core
 from .answers import MostProbable
 
 Clause = Tuple[Union[float, None], Sequence[int]]
@@ -47,8 +47,8 @@ class Knowledge(torch.nn.Module):
     Args:
         formula: a file in WCNF, of either format, or pairs of a weight and a clause: literals as whole numbers, 3 says
             that variable 3 holds, -3 that it does not. The weight is None where the clause must hold.
-        seconds: after which compiling the formula is given up. It then has no exact answers, but ``by="q"`` and
-            ``"sampling"``.
+        seconds: time limit for compiling the formula. If it does not compile there are no exact answers, but approximate
+            ones by ``"propagation"`` and ``"sampling"``.
 
     Example:
         >>> import torch, anesi
@@ -90,23 +90,23 @@ class Knowledge(torch.nn.Module):
         return self._core.exact
 
     def extra_repr(self) -> str:
-        return f"{len(self.worlds)} variables, {len(self.clauses)} soft clauses, {'exact' if self.exact else 'by q'}"
+        return f"{len(self.worlds)} variables, {len(self.clauses)} soft clauses, {'exact' if self.exact else 'approximate'}"
 
     # Answers. Without logits, nothing but the clauses says how likely a world is.
 
     def log_partition(self, logits: torch.Tensor | None = None, *, by: str | None = None) -> torch.Tensor:
         """log Z(P), ``[batch]``, differentiable in logits ``[batch, variables, values]`` and weights.
 
-        ``by`` is ``"circuit"``, exact and the default where the formula compiled, or ``"q"``: belief propagation with
-        what :meth:`learn` added.
+        ``by`` is ``"circuit"``, exact and the default if the formula compiled, or ``"propagation"``: belief propagation,
+        approximate if clauses form loops.
         """
-        chosen = by or ("circuit" if self.exact else "q")
+        chosen = _method(by or ("circuit" if self.exact else "propagation"))
         logs = self._log_beliefs(logits)
         if chosen == "circuit":
             return self._as_asked(self._core.log_partition(logs, self.weights), logits)
-        if chosen == "q":
+        if chosen == "propagation":
             return self._as_asked(self._core.predicted(logs.exp(), self.weights), logits)
-        raise ValueError(f"by: circuit or q is expected, not {by}; estimate() draws samples")
+        raise ValueError(f"by: circuit or propagation is expected, not {by}; estimate() draws samples")
 
     def log_prob(self, logits: torch.Tensor | None, worlds: torch.Tensor, *, by: str | None = None) -> torch.Tensor:
         """log p(w|P) of worlds, ``[batch]``; -inf where they break a hard clause."""
@@ -151,15 +151,11 @@ class Knowledge(torch.nn.Module):
         return drawn.view(len(logs), count, -1)
 
     def estimate(self, logits: torch.Tensor | None = None, *, samples: int = 10000, seed: int | None = None) -> Estimate:
-        """log Z(P) by importance sampling: from worlds that q draws, which all keep the hard clauses."""
+        """log Z(P) by importance sampling: from worlds drawn by belief propagation."""
         samples, chosen = _arguments.count(samples, "samples"), _arguments.seed_or_fresh(seed)
         return Estimate(*self._core.estimate(self._log_beliefs(logits).exp().detach(), self.weights.detach(), samples, chosen))
 
     # Learning.
-
-    def learn(self, steps: int = 300, *, worlds: int = 64, seed: int = 0) -> None:
-        """q learns log Z of this formula, for any beliefs and weights, from worlds that it draws."""
-        self._core.learn(steps, worlds, _arguments.seed(seed))
 
     def fit(
         self,
@@ -177,13 +173,13 @@ class Knowledge(torch.nn.Module):
         Args:
             worlds: int64 ``[n, variables]``.
             logits: what is believed of each world before the clauses are looked at, ``[n, variables, values]``.
-            by: where log Z comes from: ``"circuit"``, ``"sampling"`` or ``"q"``.
+            by: where log Z comes from: ``"circuit"``, ``"sampling"`` or ``"propagation"``.
             samples: worlds that are drawn for each belief, by sampling.
             deviation: standard deviation of a normal prior of the weights; 0: no prior.
             tied: clauses that weighed the same in the formula keep one weight in common.
         """
         beliefs = None if logits is None else self._log_beliefs(logits).exp().detach()
-        found = self._core.fit(worlds, beliefs, by, samples, float(deviation), tied, _arguments.seed(seed))
+        found = self._core.fit(worlds, beliefs, _method(by), samples, float(deviation), tied, _arguments.seed(seed))
         with torch.no_grad():
             self.weights.copy_(found["weights"])
         return Fit(found["weights"], found["errors"], found["log_likelihood"], found["converged"])
@@ -202,6 +198,10 @@ class Knowledge(torch.nn.Module):
 
     def _as_asked(self, answer: torch.Tensor, logits: torch.Tensor | None) -> torch.Tensor:
         return answer if logits is None else answer.to(logits.device, logits.dtype)
+
+
+def _method(by: str) -> str:
+    return "propagation" if by == "q" else by  # its name before 0.3
 
 
 def _as_wcnf(clauses: Iterable[Clause]) -> str:

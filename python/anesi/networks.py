@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from ._which import _core
+from . import _core
 
 
 class LeNet(torch.nn.Module):

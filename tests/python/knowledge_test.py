@@ -5,7 +5,7 @@ import tempfile
 import unittest
 
 import torch
-from reference import Reference, knowledge, only_in_the_compiled_core
+from reference import Reference, knowledge
 
 import anesi
 
@@ -230,24 +230,6 @@ class Learning(unittest.TestCase):
             part.load_state_dict(state)
         self.assertEqual(run(know, net, optimizer, 5, 10), expected)
 
-    @only_in_the_compiled_core("priors of all variables together")
-    def test_priors_of_all_variables_together_learn_and_resume(self):
-        for kind, own in {"mixture": {"mixture.components": 3, "prior.l2": 0}, "flow": {"flow.layers": 2}}.items():
-            with self.subTest(kind):
-                torch.manual_seed(0)
-                know, again = (self.make(**{"prior.kind": kind, **own}) for _ in range(2))
-                net = torch.nn.Linear(3, 5)
-                still = torch.optim.SGD(net.parameters(), 0)
-                for seed in range(4):
-                    self.step(know, net, still, seed)
-                again.load_state_dict(know.state_dict())
-                expected = [self.step(know, net, still, seed) for seed in range(4, 8)]
-                self.assertEqual([self.step(again, net, still, seed) for seed in range(4, 8)], expected)
-        with self.assertRaisesRegex(ValueError, "flow.noise"):
-            self.make(**{"prior.kind": "flow", "flow.noise": 0})
-        with self.assertRaisesRegex(ValueError, "mixture.component"):
-            self.make(**{"prior.kind": "mixture", "mixture.component": 2})
-
     def test_precision_stays_until_it_is_changed(self):
         know = self.make().double()
         know.to("cpu")
@@ -338,15 +320,6 @@ class Keeping(unittest.TestCase):
                 anesi.load(folder, verbose=False)
         with self.assertRaises(FileNotFoundError):
             anesi.load("no/such/folder")
-
-    def test_it_is_neither_copied_nor_pickled(self):
-        import copy
-        import pickle
-
-        know = knowledge(lambda w: w.sum(1), [2, 2], [3])
-        for attempt in (lambda: copy.deepcopy(know), lambda: pickle.dumps(know)):
-            with self.assertRaisesRegex(TypeError, "save"):
-                attempt()
 
 
 if __name__ == "__main__":

@@ -6,17 +6,11 @@ import unittest
 import torch
 from reference import knowledge
 
-from anesi._which import ON_ENGINE
-
 SMALL = {
     "mlp": {"mlp.width": 8},
     "scan": {"scan.width": 8},
-    "set": {"set.width": 8, "set.heads": 2, "set.layers": 1},
     "transducer": {},
-    "transformer": {"transformer.width": 8, "transformer.heads": 2, "transformer.layers": 1},
 }
-if ON_ENGINE:  # the Python core has neither
-    del SMALL["set"], SMALL["transformer"]
 
 
 def learned(architecture, **settings):

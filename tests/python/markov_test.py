@@ -7,7 +7,6 @@ import tempfile
 import unittest
 
 import torch
-from reference import only_in_the_compiled_core
 
 import anesi
 
@@ -80,20 +79,15 @@ class Markov(unittest.TestCase):
         found = self.know.estimate(self.logits, samples=20000)
         torch.testing.assert_close(found.log_partition, scores.logsumexp(1), atol=0.01, rtol=0)
         self.assertTrue((found.low <= found.high).all())
-        predicted = self.know.log_partition(self.logits, by="q")
+        predicted = self.know.log_partition(self.logits, by="propagation")
         torch.testing.assert_close(predicted.detach(), scores.logsumexp(1), atol=0.05, rtol=0)
         predicted.sum().backward()
         self.assertTrue(torch.isfinite(self.know.weights.grad).all())
 
-    @only_in_the_compiled_core("trained graph")
-    def test_q_learns(self):
-        self.know.learn(steps=5, worlds=8)
-        self.assertTrue(torch.isfinite(self.know.log_partition(self.logits, by="q")).all())
-
     def test_weights_are_found_again(self):
         truth = self.know.weights.detach().clone()
         worlds = self.know.sample(count=10000, seed=4)[0]
-        for by in ("circuit", "sampling", "q"):
+        for by in ("circuit", "sampling", "propagation"):
             found = self.know.fit(worlds, by=by)
             self.assertTrue(found.converged)
             self.assertLess(((found.weights - truth) / found.errors).abs().max().item(), 4)
@@ -135,9 +129,9 @@ class Markov(unittest.TestCase):
             self.know.loss(self.logits[:1], torch.tensor([[1, 0, 2]]))
         with self.assertRaisesRegex(ValueError, "soft clause 1"):
             self.know.fit(torch.tensor([[0, 1, 0], [0, 0, 1]]))
-        with self.assertRaisesRegex(ValueError, "^by: .*circuit, sampling, q.*magic"):
+        with self.assertRaisesRegex(ValueError, "^by: .*circuit, sampling, propagation.*magic"):
             self.know.fit(torch.tensor([[0, 1, 0]]), by="magic")
-        with self.assertRaisesRegex(ValueError, "^by: .*circuit.*q"):
+        with self.assertRaisesRegex(ValueError, "^by: .*circuit.*propagation"):
             self.know.log_partition(by="sampling")
 
 

@@ -16,7 +16,6 @@ import torch
 from oracle import Oracle
 
 import anesi
-from anesi._which import ON_ENGINE
 
 if importlib.util.find_spec("problog"):
     import anesi.problog
@@ -598,11 +597,7 @@ LEARNED = {
     "transducer": {"transducer.states": 4},
     "scan": {"scan.width": 16},
     "mlp": {"mlp.width": 16, "mlp.layers": 1},
-    "set": {"set.width": 16, "set.layers": 1, "set.heads": 2},
-    "transformer": {"transformer.width": 16, "transformer.layers": 1, "transformer.heads": 2},
 }
-if ON_ENGINE:  # the Python core has neither
-    del LEARNED["set"], LEARNED["transformer"]
 
 
 def learned(draw):

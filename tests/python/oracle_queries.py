@@ -494,8 +494,8 @@ class Questions:
             self.tally.asked("predict", "")
             right = row.predictions()
             world, symbolic = found.world[place].tolist(), found.symbolic[place].tolist()
-            likely = all(part[value] >= part.max() - 1e-5 for part, value in zip(row.log_beliefs, world))
             index = np.nonzero((row.worlds == np.array(world)).all(1))[0]
+            likely = self.is_most_likely(row, index, world)
             complaint = None
             if not likely or len(index) != 1:
                 complaint = f"world {world}"
@@ -511,6 +511,14 @@ class Questions:
                 complaint = f"{found.outputs[place].tolist()}, which no world gives"
             if complaint:
                 self.wrong("predict", "", "predict", batch.keywords, place, len(batch.rows), complaint, [(y, math.exp(p)) for y, p in right[:4]])
+
+    def is_most_likely(self, row, index, world):
+        """Whether predict may give this world: the most likely one; under a constraint, of those that keep it."""
+        asked = self.problem.asked
+        best = -math.inf if asked is None else row.most_probable(asked)
+        if best > -math.inf:
+            return len(index) == 1 and bool(row.giving(asked)[index[0]]) and row.log_probs[index[0]] >= best - 1e-5 * max(1, abs(best))
+        return all(part[value] >= part.max() - 1e-5 for part, value in zip(row.log_beliefs, world))
 
     def ask_ranked(self, batch, keywords):
         found = self.attempt("predict", keywords)

@@ -16,7 +16,6 @@ import unittest
 import torch
 from reference import knowledge
 
-from anesi._which import ON_ENGINE
 
 
 class Processes(unittest.TestCase):
@@ -91,7 +90,6 @@ class Processes(unittest.TestCase):
                 time.sleep(2)
                 begun.append(time.monotonic())
                 os.kill(os.getpid(), signal.SIGINT)
-            small = anesi.markov.Knowledge([(1.5, [-1, 2]), (None, [1, 3])])
             threading.Thread(target=press, daemon=True).start()
             try:
                 {call}
@@ -102,9 +100,8 @@ class Processes(unittest.TestCase):
         calls = (
             f"anesi.Knowledge.from_cnf({clauses}, seconds=600, verbose=False)",
             f"anesi.markov.Knowledge({weighted}, seconds=600)",
-            "small.learn(10_000_000)",
         )
-        for call in calls[:2] if ON_ENGINE else calls:  # the Python core has no trained graph
+        for call in calls:
             with self.subTest(call[:40]):
                 text = begin.format(call=call)
                 done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300, check=False)

@@ -1,17 +1,10 @@
 """What tests share: Knowledge that prints nothing, and exact answers in pure PyTorch to compare it with."""
 
 import itertools
-import unittest
 
 import torch
 
 import anesi
-from anesi._which import ON_ENGINE
-
-
-def only_in_the_compiled_core(what):
-    """Skips a test of something that is not in the Python core (ANESI_CORE=engine)."""
-    return unittest.skipIf(ON_ENGINE, f"the Python core has no {what}")
 
 
 def knowledge(function, worlds, outputs, **more):

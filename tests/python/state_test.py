@@ -5,10 +5,8 @@ import unittest
 import weakref
 
 import torch
-from reference import only_in_the_compiled_core
 
 import anesi
-from anesi._which import ON_ENGINE
 
 SMALL = {"q.pretrain": 3, "q.samples": 8, "mlp.width": 8}
 
@@ -152,7 +150,6 @@ def expects(estimator, seed):
     return estimator(logits.softmax(2), **more)
 
 
-@only_in_the_compiled_core("estimators")
 class Estimators(unittest.TestCase):
     def test_training_goes_on_as_it_would_have(self):
         for make in estimators():
@@ -221,8 +218,6 @@ class Collected(unittest.TestCase):
             "exact": lambda owner: anesi.Knowledge(owner.sum, [2, 2], [3], verbose=False),
             "learned": lambda owner: anesi.Knowledge(owner.sum, [2, 2], [3], architecture="mlp", settings=SMALL, verbose=False),
         }
-        if ON_ENGINE:  # the Python core has no estimators
-            del makes["estimator"]
         for name, make in makes.items():
             with self.subTest(of=name):
                 owner = Owner(make)
@@ -236,7 +231,6 @@ class Collected(unittest.TestCase):
                 self.assertIsNone(gone())
                 self.assertIsNone(made())
 
-    @only_in_the_compiled_core("estimators")
     def test_an_estimator_alone_needs_no_collector(self):
         estimator = anesi.Estimator(lambda z: z[:, 0].double(), [2, 2])
         gone = weakref.ref(estimator)

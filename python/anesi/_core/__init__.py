@@ -1,12 +1,12 @@
-"""The core of the package in Python, on the torch-free engine ``anesi._engine`` and on ``anesi.q``.
+"""What the package stands on: the torch-free engine ``anesi._engine`` and ``anesi.q``, put together.
 
-It has the interface of the compiled module ``anesi._core`` (see _core.pyi). To read in this order:
+To read in this order:
 
 - core.py: Core, which Knowledge stands on; choosing.py: which q suits a function; problem.py, facts.py: the function
 - exact_answers.py, learned_answers.py: what can be asked of exact inference and of a network
 - learning.py: a network that learns; watching.py: an automaton that is compared with the function
 - perceived.py, rows.py: what callers give, checked; options.py: options by name
-- state.py, saving.py, manifest.py: what outlives a Core; runs.py, perception.py: what the program trained
+- state.py, saving.py, manifest.py, copying.py: what outlives a Core; runs.py, perception.py: what the program trained
 - checking.py, exploits.py: how far answers are from the truth
 """
 
@@ -16,7 +16,7 @@ from .facts import Automaton, Cnf, FormulaOptions
 from .lenet import lenet
 from .manifest import read_manifest
 from .markov import Markov
-from .missing import Estimator, FlowNetwork, estimator_names
+from .missing import Estimator, estimator_names
 from .options import option_names
 from .saving import load
 
@@ -27,7 +27,6 @@ __all__ = [
     "Cnf",
     "Core",
     "Estimator",
-    "FlowNetwork",
     "FormulaOptions",
     "Markov",
     "build",

@@ -11,7 +11,7 @@ import torch
 
 from .. import _engine, q
 from ..q.amortized import Partners
-from . import checking, choosing, recording, saving, state
+from . import checking, choosing, copying, recording, saving, state
 from .compiling import opaque
 from .exact_answers import ExactAnswers
 from .exact_model import ExactPrediction
@@ -20,6 +20,7 @@ from .learned_answers import LearnedAnswers
 from .learning import LearnedQ
 from .options import AUTO, EXACT, PROPAGATION, TABLES, Options, require_architecture
 from .perceived import Asked, Perceived, full_precision
+from .predicting import Predicted
 from .problem import Ask, apply, engine_problem, q_problem
 from .rows import as_rows, check_values, tensor
 from .watching import Watch
@@ -53,6 +54,7 @@ class Core:
         if cnf is not None:
             problem = problem.with_cnf(cnf)
         problem.check(threads=torch.get_num_threads())
+        self.ask, self.cnf = ask, cnf
         self._make(problem, given, architecture, settings, seed, say, list(order), chosen)
 
     @classmethod
@@ -65,8 +67,11 @@ class Core:
         seed: int,
         say: Say | None,
         chosen: Mapping[str, Any] | None,
+        ask: Ask | None = None,
+        cnf: Cnf | None = None,
     ) -> Core:
         core = cls.__new__(cls)
+        core.ask, core.cnf = ask, cnf
         core._make(problem, given, architecture, settings, seed, say, [], chosen)
         return core
 
@@ -108,7 +113,9 @@ class Core:
         if chosen is not None:
             facts = {name: part.numpy() for name, part in chosen["facts"].items()}
             told = problem.with_found(facts, chosen["reason"]) if facts else problem
-            choice = choosing.Chosen(told, chosen["architecture"], chosen["reason"], facts, chosen["calls"], chosen["seconds"])
+            calls, seconds, certificate = chosen["calls"], chosen["seconds"], chosen["certificate"]
+            architecture, reason = chosen["architecture"], chosen["reason"]
+            choice = choosing.Chosen(told, architecture, reason, facts, calls, seconds, certificate, chosen.get("backend"))
         elif named != AUTO:
             choice = choosing.Chosen(problem, named, choosing.reason_of(named, problem))
         else:
@@ -223,8 +230,19 @@ class Core:
     def predict(
         self, values: torch.Tensor, logits: bool, given: Label, top: int
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+        asked = Asked(values, logits, given)
         with full_precision():
-            return self.answers.predict(Asked(values, logits, given), top)
+            found = self.answers.predict(asked, top)
+            return found if self.asked is None else self._keeping_the_constraint(asked, found)
+
+    def _keeping_the_constraint(self, asked: Asked, found: Predicted) -> Predicted:
+        """With the most probable world that keeps a hard constraint, if there is one, in place of the most likely one."""
+        holds = torch.tensor(self.asked).expand(len(found.worlds), -1)
+        worlds, log_prob = self.answers.most_probable(asked, holds)
+        keeps = ~log_prob.isneginf().unsqueeze(1)
+        return found._replace(
+            worlds=torch.where(keeps, worlds, found.worlds), symbolic=torch.where(keeps, holds, found.symbolic)
+        )
 
     @opaque
     def explain(
@@ -308,6 +326,12 @@ class Core:
 
     def save(self, path: str) -> None:
         saving.save(self, path)
+
+    def __deepcopy__(self, memo: Any) -> Core:
+        return copying.copied(self)
+
+    def __reduce__(self) -> Any:
+        return copying.pickled(self)
 
 
 def formula_core(

@@ -43,8 +43,8 @@ PartitionAt = Callable[[torch.Tensor], Partition]
 
 @torch.no_grad()
 def fit_weights(logic: Markov, worlds: torch.Tensor, beliefs: torch.Tensor | None, options: FitOptions) -> dict[str, Any]:
-    if options.by not in ("circuit", "sampling", "q"):
-        raise ValueError(f"by: one of circuit, sampling, q is expected, not {options.by}")
+    if options.by not in ("circuit", "sampling", "propagation"):
+        raise ValueError(f"by: one of circuit, sampling, propagation is expected, not {options.by}")
     _check_data(logic, worlds, beliefs)
     sizes = torch.tensor(logic.worlds)
     even = (torch.arange(int(sizes.max())) < sizes.unsqueeze(1)).double() / sizes.unsqueeze(1)
@@ -175,7 +175,7 @@ def _by_propagation(logic: Markov, beliefs: torch.Tensor) -> PartitionAt:
         with torch.enable_grad():
             leaf = weights.clone().requires_grad_()
             mean = logic.predicted(beliefs, leaf).mean()
-            return float(mean), torch.autograd.grad(mean, leaf)[0]
+            return float(mean.detach()), torch.autograd.grad(mean, leaf)[0]
 
     def at(weights: torch.Tensor) -> Partition:
         log, gradient = slope(weights)

@@ -16,7 +16,6 @@ def _missing(what: str) -> Callable[..., NoReturn]:
     return refuse
 
 
-FlowNetwork = _missing("the flow network of anesi.flow")
 Estimator = _missing("anesi.Estimator")
 
 

@@ -27,6 +27,7 @@ def state_of(core: Core) -> dict[str, torch.Tensor]:
     state.update({f"found.{name}": tensor(part) for name, part in core.problem.found.items()})
     state["reason"] = _as_bytes(core.found.reason)
     state["architecture"] = _as_bytes(core.found.architecture)
+    state["worlds"], state["outputs"] = torch.tensor(core.problem.worlds), torch.tensor(core.problem.outputs)
     return {name: part.detach().clone() for name, part in state.items()}
 
 
@@ -36,6 +37,9 @@ def load_state(core: Core, state: Mapping[str, torch.Tensor]) -> None:
     if architecture != core.found.architecture:
         here = core.found.architecture
         raise ValueError(f"state: it is of a q of architecture {architecture}, and this one is {here}")
+    for name, own in (("worlds", core.problem.worlds), ("outputs", core.problem.outputs)):
+        if _part(state, name, torch.int64, 1).tolist() != own:
+            raise ValueError(f"state: it is of another function: its {name} have other domains")
     generator = _generator(state)
     grown, watching = _count(state, "grown"), _count(state, "watching")
     facts = _facts(core, state)

@@ -35,7 +35,7 @@ def save(core: Core, path: str) -> None:
         shutil.rmtree(fresh, ignore_errors=True)
         os.makedirs(fresh)
         model = core.answers.model.tensors() if core.learns_q else {}
-        write_model(fresh, _manifest_of(core), model, _facts_to_save(core), core.found.reason)
+        write_model(fresh, _manifest_of(core), model, facts_to_save(core), core.found.reason)
         _replace(fresh, target)
     except BaseException:
         shutil.rmtree(fresh, ignore_errors=True)
@@ -69,7 +69,7 @@ def _manifest_of(core: Core) -> dict[str, Any]:
     }
 
 
-def _facts_to_save(core: Core) -> dict[str, Any]:
+def facts_to_save(core: Core) -> dict[str, Any]:
     """What stands for the function, so that it need not be brought again."""
     problem = core.problem
     if problem.automaton is not None:
@@ -98,7 +98,7 @@ def load(
     saved = read_manifest(folder)
     found = read_arrays(folder, FOUND, saved["found_sha256"]) if saved["found_sha256"] else {}
     if ask is None:
-        problem = _remembered(folder, saved, found)
+        problem = remembered(folder, saved["worlds"], saved["outputs"], found, saved["found"])
     else:
         problem = engine_problem(ask, worlds, outputs)
         if cnf is not None:
@@ -110,8 +110,9 @@ def load(
         "facts": {name: torch.from_numpy(part.copy()) for name, part in found.items()},
         "calls": 0,
         "seconds": 0.0,
+        "certificate": None,
     }
-    core = Core.of_problem(problem, _given_of(folder, saved), "", known_settings(saved["options"]), 0, say, chosen)
+    core = Core.of_problem(problem, _given_of(folder, saved), "", known_settings(saved["options"]), 0, say, chosen, ask, cnf)
     _load_weights(core, folder, saved)
     return core
 
@@ -135,14 +136,16 @@ def _given_of(folder: str, saved: dict[str, Any]) -> int:
     return int(text)
 
 
-def _remembered(folder: str, saved: dict[str, Any], found: dict[str, Any]) -> _engine.Problem:
-    """The function as an automaton, tables or a formula say that were saved."""
-    worlds, outputs = saved["worlds"], saved["outputs"]
+def remembered(
+    where: str, worlds: list[int], outputs: list[int], found: dict[str, Any], summary: str
+) -> _engine.Problem:
+    """The function as an automaton, tables or a formula say that were saved. ValueError, which begins with ``where``, if
+    none of them was."""
 
     def nothing(rows: torch.Tensor) -> torch.Tensor:
         raise RuntimeError("there is no function")
 
-    told = engine_problem(nothing, worlds, outputs).with_found(found, saved["found"])
+    told = engine_problem(nothing, worlds, outputs).with_found(found, summary)
     if told.automaton is not None:
         return engine_problem(Automaton.of(told.automaton).run, worlds, outputs)
     if told.has_tables:
@@ -152,7 +155,7 @@ def _remembered(folder: str, saved: dict[str, Any], found: dict[str, Any]) -> _e
         return problem
     if any(name.startswith("formula.") for name in found):
         raise ValueError(
-            f"{folder}: its formula is too large to be saved, over {_MOST_MEGABYTES_OF_FORMULA} MB; make it again with"
+            f"{where}: its formula is too large to be saved, over {_MOST_MEGABYTES_OF_FORMULA} MB; make it again with"
             " Knowledge.from_cnf(…), and keep what changes with state_dict()"
         )
-    raise ValueError(f"{folder}: the function itself is not saved; give it as `function`")
+    raise ValueError(f"{where}: the function itself is not saved; give it as `function`")

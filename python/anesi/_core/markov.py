@@ -10,7 +10,6 @@ from torch.autograd.function import once_differentiable
 from .. import _engine
 from ..q.beliefs import sample_values
 from .fitting import FitOptions, fit_weights
-from .missing import NotHere
 from .rows import array, as_rows, check_values, tensor
 
 _ROWS_AT_ONCE = 1 << 16
@@ -20,7 +19,13 @@ class Markov:
     """A formula with weights. ``logs`` are log-beliefs, double ``[batch, variables, domain]``; weights ``[clauses]``."""
 
     def __init__(self, path: str | None, text: str, seconds: float) -> None:
-        self.engine = _engine.Markov(path, text, seconds)
+        self.engine, self._told = _engine.Markov(path, text, seconds), (path, text, seconds)
+
+    def __deepcopy__(self, memo: Any) -> Markov:
+        return self  # it never changes
+
+    def __reduce__(self) -> Any:
+        return Markov, self._told
 
     @property
     def worlds(self) -> list[int]:
@@ -37,9 +42,6 @@ class Markov:
     @property
     def clauses(self) -> list[list[int]]:
         return self.engine.clauses
-
-    def learn(self, steps: int, worlds: int, seed: int) -> None:
-        raise NotHere("learning log Z with a graph network is not in the Python package; use the program (`anesi --help`)")
 
     def holds(self, worlds: torch.Tensor) -> torch.Tensor:
         return tensor(self.engine.holds(array(self.checked(worlds))))

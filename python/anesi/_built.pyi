@@ -1,3 +1,0 @@
-# CMake writes _built.py.
-VERSION: str
-TORCH: str
