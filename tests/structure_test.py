@@ -14,11 +14,11 @@ PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 ROOT = pathlib.Path(__file__).resolve().parent.parent / "anesi"
 
 # As in docs/design.md. A folder uses only itself and those before it.
-FOLDERS = ["core", "options", "io", "logic", "exact", "search", "formula", "discover", "data", "builtin", "tensors",
-           "optimize", "models", "priors", "estimate", "perception", "predict", "losses", "flow", "train", "tasks", "answers", "run",
-           "check", "report", "serve", "cli"]
+FOLDERS = ["core", "options", "kernels", "io", "logic", "exact", "search", "formula", "discover", "data", "builtin", "tensors",
+           "optimize", "models", "priors", "estimate", "perception", "predict", "losses", "flow", "train", "tasks",
+           "answers", "run", "check", "report", "serve", "cli"]
 # What anesi::knowledge is made of does without libtorch.
-KNOWLEDGE = ["core", "options", "io", "logic", "exact", "search", "formula", "discover", "data", "builtin"]
+KNOWLEDGE = ["core", "options", "kernels", "io", "logic", "exact", "search", "formula", "discover", "data", "builtin"]
 # What anesi::inference is made of must do without the others.
 INFERENCE = KNOWLEDGE + ["tensors", "models", "perception", "predict"]
 

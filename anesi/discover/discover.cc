@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <unordered_map>
 
 #include "anesi/core/deterministic.h"
@@ -282,6 +283,14 @@ class Search {
   std::int64_t rounds_ = 0, draws_ = 0;
 };
 
+// Whether each variable is there once.
+bool is_order(std::vector<std::int64_t> order, std::int64_t variables) {
+  std::ranges::sort(order);
+  std::vector<std::int64_t> all(as_size(variables));
+  std::iota(all.begin(), all.end(), 0);
+  return order == all;
+}
+
 }  // namespace
 
 Discovery discover_again(const Problem& problem, const Automaton& automaton, PointRows worlds,
@@ -305,6 +314,10 @@ std::optional<DistanceBound> certify_facts(const Problem& problem, const WorldSo
 
 Discovery discover(const Problem& problem, const DiscoverOptions& options, std::uint64_t seed,
                    const std::optional<WorldSource>& source, const std::function<void(const std::string&)>& say) {
+  const auto variables = problem.worlds().variables();
+  if (!options.order.empty() && !is_order(options.order, variables)) {
+    throw UsageError(fmt::format("order: each of the variables 0 to {} once is expected", variables - 1));
+  }
   const WorldSource usual{mixed_worlds_of(problem.worlds()), kUsualBeliefs};
   Search search(problem, options, seed, source.value_or(usual), say);
   return options.order.empty() ? search.run() : search.run(options.order);

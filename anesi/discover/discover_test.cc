@@ -64,6 +64,13 @@ std::int64_t mistakes(const Problem& problem, const Discovery& found, std::int64
   return std::ssize(differing_rows(found.automaton->run(worlds), apply(problem, worlds)));
 }
 
+TEST(Discover, RefusesAnOrderThatIsNone) {
+  const auto problem = addition(1);
+  for (const std::vector<std::int64_t>& order : {{0}, {0, 0}, {0, 2}, {-1, 0}, {0, 1, 1}}) {
+    EXPECT_THROW(discover(*problem, {.order = order}, 1), UsageError);
+  }
+}
+
 TEST(Discover, AdditionIsACarry) {
   const auto problem = addition(4);
   const auto found = discover(*problem);

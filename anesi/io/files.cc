@@ -171,6 +171,7 @@ std::uintmax_t length_of_file(const fs::path& path) {
 }
 
 void write_file_atomically(const fs::path& named, std::span<const std::string_view> pieces) {
+  if (named.native().find('\0') != std::string::npos) throw Error("cannot write: the file's name has a zero in it");
   const auto path = place_of(named);
   fs::path temporary = name_beside(path);
   const auto open = [&] { return ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); };

@@ -86,6 +86,10 @@ TEST(Files, SayWhyTheyCannotBeWritten) {
   EXPECT_TRUE(toys::names(toys::message_of([&] { write_file_atomically(path, "x"); }), {path.string()}));
 }
 
+TEST(Files, AreNotWrittenByANameWithAZeroInIt) {
+  EXPECT_THROW(write_file_atomically(fs::path(std::string("\0", 1)), "a"), Error);
+}
+
 TEST(Files, KeepTheOldContentsWhenAWriteFails) {
   const TemporaryDirectory directory;
   const fs::path path = directory.path() / "a";

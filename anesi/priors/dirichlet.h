@@ -10,24 +10,21 @@
 // the two terms is the same at the first step as later; the reference implementation leaves it constant, which makes it
 // 156 times as strong at the first step. The two agree once the window is full.
 //
-// A belief below kSmallestBelief counts as that: float beliefs within rounding of a one-hot row are 0 or anything up to
-// 6e-8, so smaller numbers say nothing, yet the logarithm would make much of them. (The reference adds 1e-7 to each.)
-//
-// A fit reads no belief again. The sums of ln P are kept, updated by the beliefs that enter and leave the window, and
-// are integers (in units of 2^-40), so they are exact and do not drift.
+// A belief below kSmallestBelief counts as that. (The reference adds 1e-7 to each.) A fit reads no belief again: the
+// sums of ln P are kept, updated by the beliefs that enter and leave the window. The arithmetic is in
+// kernels/dirichlet_fit.h.
 #pragma once
 
 #include <torch/torch.h>
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <vector>
 
 #include "anesi/core/space.h"
+#include "anesi/kernels/dirichlet_fit.h"
 #include "anesi/priors/belief_window.h"
-#include "anesi/priors/dirichlet_objective.h"
 #include "anesi/priors/prior.h"
 
 namespace anesi {
@@ -53,7 +50,7 @@ void check_fit(const DirichletFit& options);
 
 class FittedDirichlet : public BeliefPrior {
  public:
-  static constexpr double kSmallestBelief = 1e-7;
+  static constexpr double kSmallestBelief = kSmallestFittedBelief;
 
   // Throws UsageError where an option is out of range.
   explicit FittedDirichlet(Space space, DirichletFit options = {});
@@ -71,12 +68,8 @@ class FittedDirichlet : public BeliefPrior {
   DirichletObjective objective() const;
 
  private:
-  void fit_by_adam(const DirichletObjective& objective);
-  void fit_by_newton(const DirichletObjective& objective);
   // Adds sign times the logarithms of the beliefs to the sums.
   void count(const torch::Tensor& beliefs, std::int64_t sign);
-  // alpha, and its derivative with respect to x, at every value.
-  void concentrations(std::span<double> alpha, std::span<double> slope) const;
 
   Space space_;
   DirichletFit options_;

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "anesi/priors/dirichlet_objective.h"
+#include "anesi/kernels/dirichlet_objective.h"
 #include "anesi/priors/dirichlet_sampler.h"
 #include "anesi/priors/priors.h"
 #include "anesi/tensors/beliefs.h"

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
+Float = NDArray[np.float32]
 Flags = NDArray[np.bool_]
 Step = tuple[Sequence[int], int | None, int]  # variables read, output emitted, kind
 
@@ -319,6 +320,30 @@ def read_safetensors(path: str) -> tuple[dict[str, NDArray[Any]], dict[str, str]
 def write_safetensors(path: str, arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, str] = {}) -> None: ...
 def read_npy(path: str) -> NDArray[Any]: ...
 
+def fit_dirichlets_by_adam(
+    domains: Sequence[int],
+    mean_logs: Real,
+    beliefs: float,
+    l2: float,
+    x: Real,
+    first: Real,
+    second: Real,
+    before: int,
+    steps: int,
+    lr: float,
+) -> None:
+    """On one thread. A number for each value, variable after variable; ``x`` and its moments are written."""
+
+def add_log_beliefs(beliefs: Float, sign: int, sums: Whole) -> None:
+    """Beliefs ``[n, variables, domain]``, sums ``[variables, domain]`` in units of 2^-40 nats."""
+
+def draw_dirichlets(concentration: Real, seed: int, beliefs: Float, threads: int = 0) -> None:
+    """Of concentrations ``[variables, domain]``, 0 past a domain, beliefs ``[count, variables, domain]``."""
+
+def pool_and_rectify(pixels: Float, pooled: Float, threads: int = 0) -> None:
+    """Rows of an even number of pixels, an even number of rows; the largest of each square of four, or 0."""
+
+def gradient_of_pooling(pixels: Float, pooled: Float, gradient: Float, result: Float, threads: int = 0) -> None: ...
 def most_probable_worlds(
     problem: Problem, logs: Real, outputs: Whole, *, nats: float = 40, nodes: int = 20000, threads: int = 0
 ) -> tuple[Whole, Real, list[bool]]:

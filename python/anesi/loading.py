@@ -7,8 +7,7 @@ from typing import Any, Callable
 
 import torch
 
-from . import _arguments
-from . import _core
+from . import _arguments, _core
 from ._core import runs
 from ._messages import say
 from .answers import Explanation, Prediction, ranked
@@ -104,15 +103,15 @@ def load(
     if not os.path.exists(name):
         raise FileNotFoundError(f"{name}: there is no such folder")
     manifest = _core.read_manifest(name)
-    tell = say if verbose else None
+    told = say if verbose else None
     if manifest["task"]:
         if function is not None:
             raise ValueError(f"{name}: a model of the task {manifest['task']}, which brings its own function")
-        return Run(runs.open_run(name, tell), verbose)
+        return Run(runs.open_run(name, told), verbose)
     ask = None
     if function is not None:
         given = int(manifest["options"].get("knowledge.given", 0))
         ask = Function(function, len(manifest["outputs"]), given, pointwise, numpy)
     borrowed = None if ask is None else _arguments.Weakly(ask)
-    core = _core.load(name, borrowed, manifest["worlds"], manifest["outputs"], None if cnf is None else cnf._core, tell)
+    core = _core.load(name, borrowed, manifest["worlds"], manifest["outputs"], None if cnf is None else cnf._core, told)
     return Knowledge._of(core, verbose, ask)

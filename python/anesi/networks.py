@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import torch
+from typing import Any
 
-from . import _core
+import torch
+from torch.nn.functional import max_pool2d
+
+from . import _engine
 
 
 class LeNet(torch.nn.Module):
     """The digit classifier that the paper uses for every MNIST task, and ``anesi train`` does: one image a variable.
 
-    ``[batch, variables, 28, 28]`` to logits ``[batch, variables, classes]``. An ordinary module, computed in one call, with
-    a faster kernel for pooling than torch's; the results are the same.
+    ``[batch, variables, 28, 28]`` to logits ``[batch, variables, classes]``. An ordinary module, with a faster kernel for
+    pooling than torch's on the CPU; the results are the same.
 
     Example:
         >>> import torch, anesi
@@ -28,17 +31,53 @@ class LeNet(torch.nn.Module):
         self.features.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
-        # Tracing and compiling look at layers, not into other libraries.
-        if torch.jit.is_tracing() or torch.compiler.is_compiling():  # type: ignore[attr-defined, no-untyped-call]
-            return self._in_layers(images)
-        if images.dim() != 4 or images.shape[2:] != (28, 28):
+        traced = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
+        if not traced and (images.dim() != 4 or images.shape[2:] != (28, 28)):
             raise ValueError(f"LeNet: images of shape {tuple(images.shape)}, expected (batch, variables, 28, 28)")
-        return _core.lenet(images, list(self.parameters()))
-
-    def _in_layers(self, images: torch.Tensor) -> torch.Tensor:
         x = images.reshape(-1, 1, 28, 28)
         for convolution in self.features:
-            x = torch.nn.functional.max_pool2d(convolution(x), 2).relu()
+            x = pooled_relu(convolution(x))
         first, second, last = self.classifier
         logits: torch.Tensor = last(second(first(x.flatten(1)).relu()).relu())
-        return logits.view(images.shape[0], images.shape[1], -1)
+        return logits.view(images.shape[0], images.shape[1], logits.shape[1])
+
+
+def pooled_relu(images: torch.Tensor) -> torch.Tensor:
+    """``max_pool2d(images, 2).relu()`` of ``[batch, channels, height, width]``, to the last bit, as is its gradient."""
+    by_kernel = (
+        # What traces, compiles or transforms looks at operations of torch's.
+        not torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
+        and not torch.compiler.is_compiling()
+        and not torch._C._are_functorch_transforms_active()
+        and type(images) is torch.Tensor
+        and images.dtype == torch.float32
+        and images.device.type == "cpu"
+        and images.is_contiguous()
+        and images.shape[2] % 2 == images.shape[3] % 2 == 0
+    )
+    if not by_kernel:
+        return max_pool2d(images, 2).relu()
+    pooled: torch.Tensor = _PooledRelu.apply(images)  # type: ignore[no-untyped-call]
+    return pooled
+
+
+class _PooledRelu(torch.autograd.Function):
+    @staticmethod
+    def forward(context: Any, images: torch.Tensor) -> torch.Tensor:
+        pooled = images.new_empty(*images.shape[:2], images.shape[2] // 2, images.shape[3] // 2)
+        _engine.pool_and_rectify(images.detach().numpy(), pooled.numpy(), torch.get_num_threads())
+        context.save_for_backward(images, pooled)
+        return pooled
+
+    @staticmethod
+    def backward(context: Any, gradient: torch.Tensor) -> torch.Tensor:
+        images, pooled = context.saved_tensors
+        result: torch.Tensor
+        if torch.is_grad_enabled():  # somebody wants the gradient's gradient
+            again = max_pool2d(images, 2).relu()
+            (result,) = torch.autograd.grad(again, images, gradient, create_graph=True)
+            return result
+        result = torch.empty_like(images)
+        pixels, largest, slope = (part.detach().numpy() for part in (images, pooled, gradient.contiguous()))
+        _engine.gradient_of_pooling(pixels, largest, slope, result.numpy(), torch.get_num_threads())
+        return result

@@ -259,8 +259,13 @@ Ranked ranked(const std::vector<RankedPoints>& rows, std::int64_t variables) {
           give(std::move(log_probs), {rows.size(), as_size(most)}), proven};
 }
 
+void require_some(std::int64_t top) {
+  if (top < 1) throw UsageError(fmt::format("top: at least 1 is expected, not {}", top));
+}
+
 Ranked ranked_worlds(const HeldBackend& held, const Reads<double>& logs, const Whole& outputs, std::int64_t top,
                      std::int64_t threads) {
+  require_some(top);
   const auto& backend = *held.backend;
   const auto rows =
       compute(threads, [&] { return backend.ranked_worlds(CheckedQuery(backend, logs, outputs).query(), top); });
@@ -268,6 +273,7 @@ Ranked ranked_worlds(const HeldBackend& held, const Reads<double>& logs, const W
 }
 
 Ranked ranked_outputs(const HeldBackend& held, const Reads<double>& logs, std::int64_t top, std::int64_t threads) {
+  require_some(top);
   const auto& backend = *held.backend;
   const auto rows =
       compute(threads, [&] { return backend.ranked_outputs(beliefs_of(logs, backend.worlds(), "logs"), top); });

@@ -39,6 +39,7 @@ void bind_discovery(nb::module_& module);  // discover, certify
 void bind_backend(nb::module_& module);    // Backend
 void bind_markov(nb::module_& module);     // Markov
 void bind_files(nb::module_& module);      // safetensors, NPY
+void bind_kernels(nb::module_& module);    // what learning spends its time in
 void bind_search(nb::module_& module);     // most probable worlds, pruners, SAT
 void bind_tasks(nb::module_& module);      // the built-in tasks
 

@@ -78,6 +78,14 @@ nb::dict table_of(const HeldAutomaton& held, std::int64_t kind) {
   return said;
 }
 
+void require_value(const Encoding::Literals& literals, std::int64_t variable, std::int64_t value) {
+  if (variable < 0 || variable >= std::ssize(literals)) {
+    throw UsageError(fmt::format("variable: 0 to {} is expected, not {}", std::ssize(literals) - 1, variable));
+  }
+  const auto domain = std::ssize(literals[as_size(variable)]);
+  if (value < 0 || value >= domain) throw UsageError(fmt::format("value: 0 to {} is expected, not {}", domain - 1, value));
+}
+
 }  // namespace
 
 ReadingOrder reading_order(const Space& worlds, const Space& outputs, const Steps& steps) {
@@ -114,8 +122,20 @@ void bind_facts(nb::module_& module) {
             new (self) Cnf(Space(worlds), Space(outputs));
           },
           nb::arg("worlds"), nb::arg("outputs"))
-      .def("world", &Cnf::world, nb::arg("variable"), nb::arg("value"))
-      .def("output", &Cnf::output, nb::arg("variable"), nb::arg("value"))
+      .def(
+          "world",
+          [](const Cnf& cnf, std::int64_t variable, std::int64_t value) {
+            require_value(cnf.encoding().worlds, variable, value);
+            return cnf.world(variable, value);
+          },
+          nb::arg("variable"), nb::arg("value"))
+      .def(
+          "output",
+          [](const Cnf& cnf, std::int64_t variable, std::int64_t value) {
+            require_value(cnf.encoding().outputs, variable, value);
+            return cnf.output(variable, value);
+          },
+          nb::arg("variable"), nb::arg("value"))
       .def("fresh_variable", &Cnf::fresh_variable)
       .def("add", &Cnf::add, nb::arg("clause"))
       .def("exactly_one", &Cnf::exactly_one, nb::arg("literals"))

@@ -52,7 +52,7 @@ struct Asked {
       : beliefs(beliefs_of(logs, markov.logic().worlds(), "logs")) {
     const auto clauses = markov.logic().clauses();
     const bool is_row = of_weights.ndim() == 1;
-    const auto rows = is_row ? 1 : static_cast<std::int64_t>(of_weights.shape(0));
+    const auto rows = is_row || of_weights.ndim() == 0 ? 1 : static_cast<std::int64_t>(of_weights.shape(0));
     const bool fits = of_weights.ndim() >= 1 && of_weights.ndim() <= 2 &&
                       static_cast<std::int64_t>(of_weights.shape(of_weights.ndim() - 1)) == clauses &&
                       (rows == 1 || rows == beliefs.size);

@@ -42,6 +42,7 @@ NB_MODULE(_engine, module) {
   python::bind_backend(module);
   python::bind_markov(module);
   python::bind_files(module);
+  python::bind_kernels(module);
   python::bind_search(module);
   python::bind_tasks(module);
 }

@@ -271,17 +271,18 @@ class Learning(unittest.TestCase):
 
 
 class Networks(unittest.TestCase):
-    def test_lenet_is_the_same_in_one_call_layer_by_layer_and_traced(self):
-        net, images = anesi.LeNet(10), torch.randn(2, 3, 28, 28)
-        mine = net(images)
-        self.assertTrue(torch.allclose(mine, net._in_layers(images), atol=1e-5))
+    def test_lenet_is_the_same_in_torchs_own_layers_and_traced(self):
+        net, images, nn = anesi.LeNet(10), torch.randn(2, 3, 28, 28), torch.nn
+        (one, two), (first, second, last) = net.features, net.classifier
+        pool = nn.Sequential(nn.MaxPool2d(2), nn.ReLU())
+        layers = nn.Sequential(one, pool, two, pool, nn.Flatten(), first, nn.ReLU(), second, nn.ReLU(), last)
+        mine, theirs = net(images), layers(images.view(6, 1, 28, 28)).view(2, 3, 10)
+        self.assertTrue(torch.allclose(mine, theirs, atol=1e-5))
         self.assertTrue(torch.allclose(mine, torch.jit.trace(net, images)(images), atol=1e-5))
-        mine.sum().backward()
-        gradients = [parameter.grad.clone() for parameter in net.parameters()]
-        net.zero_grad()
-        net._in_layers(images).sum().backward()
-        for parameter, gradient in zip(net.parameters(), gradients):
-            self.assertTrue(torch.allclose(parameter.grad, gradient, atol=1e-4))
+        weights = list(net.parameters())
+        gradients = zip(*(torch.autograd.grad(logits.sum(), weights) for logits in (mine, theirs)))
+        for gradient, expected in gradients:
+            self.assertTrue(torch.allclose(gradient, expected, atol=1e-4))
         with self.assertRaisesRegex(ValueError, r"LeNet.*\(2, 784\)"):
             net(torch.zeros(2, 784))
 

@@ -13,7 +13,6 @@ To read in this order:
 from .. import _engine
 from .core import Core, formula_core
 from .facts import Automaton, Cnf, FormulaOptions
-from .lenet import lenet
 from .manifest import read_manifest
 from .markov import Markov
 from .missing import Estimator, estimator_names
@@ -32,7 +31,6 @@ __all__ = [
     "build",
     "estimator_names",
     "formula_core",
-    "lenet",
     "load",
     "option_names",
     "read_manifest",

@@ -16,6 +16,7 @@ import torch
 
 from .. import _engine, q
 from ..q.beliefs import sample_worlds
+from .kernels import compiled
 from .options import EXACT, PROPAGATION, TABLES, Options
 from .problem import apply, q_problem, some_worlds
 
@@ -114,7 +115,7 @@ def _held_out_likelihood(problem: _engine.Problem, architecture: str, options: O
     """Mean log q(c(w)|P) of fresh beliefs and worlds, after a few updates of q."""
     of_q, prior = q_problem(problem), q.FixedDirichlet(problem.worlds, _CONCENTRATION)
     model = make_network(of_q, architecture, options, seed)
-    learning = q.Amortized(of_q, model, prior, q.Options(samples=_SAMPLES), seed)
+    learning = q.Amortized(of_q, model, compiled(prior), q.Options(samples=_SAMPLES), seed)
     for _ in range(_UPDATES):
         learning.update(q.Rate(0.002))
     generator = torch.Generator().manual_seed((seed + 1) % 2**64)

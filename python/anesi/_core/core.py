@@ -16,6 +16,7 @@ from .compiling import opaque
 from .exact_answers import ExactAnswers
 from .exact_model import ExactPrediction
 from .facts import Automaton, Cnf, FormulaOptions
+from .kernels import compiled
 from .learned_answers import LearnedAnswers
 from .learning import LearnedQ
 from .options import AUTO, EXACT, PROPAGATION, TABLES, Options, require_architecture
@@ -27,6 +28,7 @@ from .watching import Watch
 
 Say = Callable[[str], None]
 Label = Union[torch.Tensor, None]
+_ANY_COST = 1e6  # nats
 _MOST_LISTED = 1 << 21  # worlds that exact inference may list
 
 
@@ -138,7 +140,7 @@ class Core:
         settings_of_prior = {name: value for name, value in options.values.items() if name.startswith("prior.")}
         kind = options.prior.kind
         prior = q.Certain(problem.worlds) if model.prediction.multilinear else q.make_prior(problem.worlds, kind, settings_of_prior)
-        self.learning = LearnedQ(of_q, model, prior, options.q, self.seed)
+        self.learning = LearnedQ(of_q, model, compiled(prior), options.q, self.seed)
         prunes = (options.q.prunes or options.eval.prune) and of_q.pruner is not None
         return LearnedAnswers(
             problem, self.perceived, model, options.eval, of_q.pruner if prunes else None, self.learning
@@ -238,7 +240,7 @@ class Core:
     def _keeping_the_constraint(self, asked: Asked, found: Predicted) -> Predicted:
         """With the most probable world that keeps a hard constraint, if there is one, in place of the most likely one."""
         holds = torch.tensor(self.asked).expand(len(found.worlds), -1)
-        worlds, log_prob = self.answers.most_probable(asked, holds)
+        worlds, log_prob = self.answers.most_probable(asked, holds, nats=_ANY_COST)
         keeps = ~log_prob.isneginf().unsqueeze(1)
         return found._replace(
             worlds=torch.where(keeps, worlds, found.worlds), symbolic=torch.where(keeps, holds, found.symbolic)
@@ -288,7 +290,7 @@ class Core:
         if self.learning is None:
             return None
         with torch.inference_mode(False), full_precision(), torch.enable_grad():
-            return self.learning.learn(beliefs.detach().clone())
+            return self.learning.learn(beliefs)
 
     @opaque
     def watch(self, beliefs: torch.Tensor) -> torch.Tensor | None:

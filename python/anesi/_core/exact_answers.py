@@ -133,7 +133,10 @@ class ExactAnswers:
         return self.perceived.without_given(drawn.view(batch, count, len(self.problem.worlds)), 2)
 
     @torch.no_grad()
-    def most_probable(self, asked: Asked, outputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def most_probable(
+        self, asked: Asked, outputs: torch.Tensor, nats: float | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Whatever it costs: only a search has a limit of nats."""
         rows, logs = self._rows(asked, outputs, open_=True), self._logs(asked)
         worlds = torch.empty(len(logs), len(self.problem.worlds), dtype=torch.int64)
         log_prob = torch.empty(len(logs), dtype=torch.float64)

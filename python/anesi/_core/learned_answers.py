@@ -110,7 +110,8 @@ class LearnedAnswers:
             of_outputs = self._of_outputs(beliefs, wanted)
             possible = (~of_outputs.isneginf()).nonzero().squeeze(1)
             if len(possible) > 0:
-                part = self._behind(beliefs[possible], wanted[possible], of_outputs[possible].exp(), top)
+                logs = self._logs(asked)[possible]
+                part = self._behind(beliefs[possible], logs, wanted[possible], of_outputs[possible].exp(), top)
                 found = part[0].shape[1]
                 worlds[possible, :found], probability[possible, :found] = part[0], part[1].double()
         filled = int((probability > 0).sum(1).max()) if batch > 0 else 0
@@ -118,14 +119,14 @@ class LearnedAnswers:
         return self.perceived.without_given(worlds[:, :filled], 2), probability[:, :filled]
 
     def _behind(
-        self, beliefs: torch.Tensor, outputs: torch.Tensor, of_outputs: torch.Tensor, top: int
+        self, beliefs: torch.Tensor, logs: torch.Tensor, outputs: torch.Tensor, of_outputs: torch.Tensor, top: int
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Worlds ``[rows, found, variables]`` and how likely they are, now that the output is known."""
         if self.model.explanation is not None:
             width = max(top, self.options.beam)
             ranked = q.explain(self.model.explanation, beliefs, outputs, width=width, pruner=self.pruner)
             return ranked.values[:, :top], ranked.log_prob[:, :top].exp()
-        worlds, log_prob = self._searched(beliefs, outputs)
+        worlds, log_prob = self._searched(logs, outputs)
         share = (log_prob.exp() / of_outputs.double()).clamp_max(1)  # one world of many: Bayes' rule
         return worlds.unsqueeze(1), share.masked_fill(log_prob.isneginf(), 0).unsqueeze(1)
 
@@ -185,17 +186,21 @@ class LearnedAnswers:
         return known
 
     @torch.no_grad()
-    def most_probable(self, asked: Asked, outputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def most_probable(
+        self, asked: Asked, outputs: torch.Tensor, nats: float | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         self.perceived.check_shape(asked)
         rows = self.perceived.output_rows(outputs, len(asked.values), open_=True)
-        beliefs = self.beliefs(asked)
-        worlds, log_prob = self._proposed(beliefs, rows)
+        logs = self._logs(asked)
+        worlds, log_prob = self._proposed(self.beliefs(asked), logs, rows)
         left = log_prob.isneginf().nonzero().squeeze(1)
         if len(left) > 0:
-            worlds[left], log_prob[left] = self._searched(beliefs[left], rows[left])
+            worlds[left], log_prob[left] = self._searched(logs[left], rows[left], nats)
         return self.perceived.without_given(worlds, 1), log_prob
 
-    def _proposed(self, beliefs: torch.Tensor, outputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def _proposed(
+        self, beliefs: torch.Tensor, logs: torch.Tensor, outputs: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """Of the worlds that q proposes, the most probable one that the function confirms."""
         batch, variables, _ = beliefs.shape
         worlds = torch.full((batch, variables), q.UNSET)
@@ -212,26 +217,30 @@ class LearnedAnswers:
         proposed = ranked.values.flatten(0, 1)
         each = whole.repeat_interleave(ranked.values.shape[1])
         fits = (of_problem.apply(self.problem, proposed) == outputs[each]).all(1)
-        of_worlds = world_log_prob(beliefs[each].double(), proposed).masked_fill(~fits, -torch.inf)
+        of_worlds = logs[each].gather(2, proposed.unsqueeze(2)).squeeze(2).sum(1).masked_fill(~fits, -torch.inf)
         best, place = of_worlds.view(len(whole), -1).max(1)
         chosen = ranked.values[torch.arange(len(whole)), place]
         worlds[whole], log_prob[whole] = chosen.masked_fill(best.isneginf().unsqueeze(1), q.UNSET), best
         return worlds, log_prob
 
-    def _searched(self, beliefs: torch.Tensor, outputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def _searched(
+        self, logs: torch.Tensor, outputs: torch.Tensor, nats: float | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """By search, with what is known of the problem: worlds, and log p(w|P)."""
-        logs = beliefs.double().log().contiguous()
         worlds, gaps, _ = _engine.most_probable_worlds(
             self.problem,
             array(logs),
             array(outputs),
-            nats=self.options.nats,
+            nats=self.options.nats if nats is None else nats,
             nodes=self.options.nodes,
             threads=torch.get_num_threads(),
         )
         return tensor(worlds), logs.amax(2).sum(1) - tensor(gaps)
 
     # What they have in common.
+
+    def _logs(self, asked: Asked) -> torch.Tensor:
+        return self.perceived.log_beliefs(asked).detach().contiguous()
 
     def _of_outputs(self, beliefs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
         if self.pruner is not None:

@@ -19,11 +19,11 @@ _LEAST_UPDATES = 100  # after fewer, nobody expects that
 
 
 class LearnedQ(q.Amortized):
-    """The same, which keeps the last samples to see what q has learned, and says its state as tensors."""
+    """The same, which sees what q has learned alone, and says its state as tensors."""
 
     def __init__(self, problem: q.Problem, model: q.InferenceModel, prior: q.Prior, options: q.Options, seed: int) -> None:
         super().__init__(problem, model, prior, options, seed)
-        self._recent: list[q.Exercise] = []
+        self._recent: list[q.Exercise] | None = None  # the last samples, while it learns alone
 
     # Learning.
 
@@ -31,6 +31,7 @@ class LearnedQ(q.Amortized):
         """The updates before perception starts, as many as there is time for."""
         updates, begin, limit = self.options.pretrain, time.monotonic(), LEARNING_AGAINST_ASKING * seconds
         done = 0
+        recent = self._recent = []
         while done < updates:
             loss = self.update(self.options.rate(done, updates))
             done += 1
@@ -43,26 +44,24 @@ class LearnedQ(q.Amortized):
                 break
             if say is not None and done % 250 == 0:
                 say(f"q has learned from {done * self.options.samples} samples of the function, loss {loss:.3f}")
+        self._recent = None
         if done >= _LEAST_UPDATES:
-            self._warn_if_nothing_was_learned()
-        self._recent = []
+            self._warn_if_nothing_was_learned(recent)
 
     def update_on(self, exercise: q.Exercise, rate: q.Rate) -> float:
-        self._remember(exercise)
+        if self._recent is not None:
+            self._recent.append(exercise)
+            while sum(len(one.outputs) for one in self._recent[1:]) >= _LOOKED_AT:
+                self._recent.pop(0)
         return super().update_on(exercise, rate)
 
     # What was learned.
 
-    def _remember(self, exercise: q.Exercise) -> None:
-        self._recent.append(exercise)
-        while sum(len(one.outputs) for one in self._recent[1:]) >= _LOOKED_AT:
-            self._recent.pop(0)
-
     @torch.no_grad()
-    def _warn_if_nothing_was_learned(self) -> None:
+    def _warn_if_nothing_was_learned(self, recent: list[q.Exercise]) -> None:
         """If q knows no more of the last samples than how frequent each value of an output is in them."""
-        beliefs = torch.cat([one.beliefs for one in self._recent])
-        outputs = torch.cat([one.outputs for one in self._recent])
+        beliefs = torch.cat([one.beliefs for one in recent])
+        outputs = torch.cat([one.outputs for one in recent])
         if (outputs == outputs[0]).all():
             warnings.warn(
                 f"anesi: the function gave {outputs[0].tolist()} for all of {len(outputs)} sampled worlds, so q has learned"

@@ -19,7 +19,7 @@ from .mlp import Mlp, MlpOptions
 from .model import InferenceModel, Ranked, Rollout, SequenceModel, Stepwise
 from .observed import Labels, counted_log_prob, observed_log_prob
 from .options import Options, Rate, with_settings
-from .priors import Certain, FixedDirichlet, Observed, Prior
+from .priors import Certain, Dirichlet, FixedDirichlet, Observed, Prior
 from .problem import UNSET, Problem, Pruner, ReadingOrder, Step
 from .pruning import log_prob
 from .scan import Scan, ScanOptions
@@ -31,6 +31,7 @@ __all__ = [
     "ARCHITECTURES",
     "Amortized",
     "Certain",
+    "Dirichlet",
     "DirichletFit",
     "Exercise",
     "FittedDirichlet",

@@ -83,6 +83,8 @@ class Amortized:
         self.matches = model.learns_to_explain()  # whether an explanation model is learned too
         self._steps = 0  # of perception
         self._weights = list(model.parameters())
+        self._parts = list(model.modules())
+        self._parts_are_plain = all(map(_is_plain, self._parts))
         self._partners = Partners()
         self._optimizer = torch.optim.Adam(self._weights, lr=options.lr, fused=True)
         self._set_learning(False)
@@ -151,7 +153,9 @@ class Amortized:
         with self._learning():
             for begin in range(first, last, chunk):
                 part = exercise.rows(begin, min(begin + chunk, last))
-                loss = self.q_loss(part) * (len(part.beliefs) / samples)
+                loss = self.q_loss(part)
+                if len(part.beliefs) < samples:
+                    loss = loss * (len(part.beliefs) / samples)
                 value += loss.item()
                 if loss.requires_grad:  # outputs of one value each: there is nothing to learn
                     loss.backward()  # type: ignore[no-untyped-call]
@@ -350,9 +354,18 @@ class Amortized:
         return torch.autocast(self._device.type, enabled=False)
 
     def _set_learning(self, learns: bool) -> None:
-        self.model.train(learns)
+        if self._parts_are_plain:  # as train() does, in 2 instead of 37 microseconds, twice an update
+            for part in self._parts:
+                part.__dict__["training"] = learns
+        else:
+            self.model.train(learns)
         for weight in self._weights:
             weight.requires_grad_(learns)
+
+
+def _is_plain(part: torch.nn.Module) -> bool:
+    """Whether its mode is an attribute like any other."""
+    return type(part).train is torch.nn.Module.train and type(part).__setattr__ is torch.nn.Module.__setattr__
 
 
 def squared_log_ratio(log_q: torch.Tensor, log_p: torch.Tensor) -> torch.Tensor:

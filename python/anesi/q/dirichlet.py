@@ -23,7 +23,7 @@ from typing import Any, Sequence
 import torch
 
 from .beliefs import domain_mask
-from .priors import PAPER_WINDOW, BeliefWindow, Prior, sample_dirichlet, saved_tensor
+from .priors import PAPER_WINDOW, BeliefWindow, Dirichlet, saved_tensor
 
 SMALLEST_BELIEF = 1e-7  # smaller ones count as this: below the rounding of float beliefs they say nothing
 UNITS_PER_NAT = 2.0**40  # sums of logarithms are kept as integers, so they are exact and do not drift
@@ -63,7 +63,8 @@ class Objective:
     """What the fit minimises. Concentrations are double ``[variables, domain]``; only values inside domains count."""
 
     def __init__(self, inside: torch.Tensor, mean_log_beliefs: torch.Tensor, beliefs: int, l2: float) -> None:
-        self.inside, self.mean_log_beliefs, self._is_full = inside, mean_log_beliefs, bool(inside.all())
+        self.inside, self.mean_log_beliefs, self.beliefs, self.l2 = inside, mean_log_beliefs, beliefs, l2
+        self.is_full = bool(inside.all())
         self.likelihood_weight = beliefs / inside.shape[0]  # n / V
         self.square_weight = l2 / int(inside.sum())  # L2 / E
 
@@ -120,7 +121,7 @@ class Objective:
         return direction, decrement, bound.amin(1).clamp_max(1.0)
 
     def _total(self, alpha: torch.Tensor) -> torch.Tensor:
-        return (alpha if self._is_full else alpha.masked_fill(~self.inside, 0)).sum(1, keepdim=True)
+        return (alpha if self.is_full else alpha.masked_fill(~self.inside, 0)).sum(1, keepdim=True)
 
 
 def adam(
@@ -140,11 +141,18 @@ def adam(
         x.addcdiv_(first, second.sqrt().add_(EPSILON * scale), value=-lr * scale / (1 - BETA1**step))
 
 
-class FittedDirichlet(Prior):
+def add_logs(beliefs: torch.Tensor, sign: int, sums: torch.Tensor) -> None:
+    """Adds sign times the logarithms of beliefs ``[n, variables, domain]`` to the sums, int64 ``[variables, domain]``, which
+    are in units of 2^-40."""
+    sums += sign * (beliefs.double().clamp_min(SMALLEST_BELIEF).log() * UNITS_PER_NAT).round().long().sum(0)
+
+
+class FittedDirichlet(Dirichlet):
     """``state_dict`` names and shapes its tensors as the program does."""
 
-    #: The fit by Adam. A compiled function of the same arithmetic may take its place: it is most of what a fit costs.
+    #: The arithmetic of a fit. Compiled functions of the same may take their place: the fit was half of an update of q.
     adam = staticmethod(adam)
+    add_logs = staticmethod(add_logs)
 
     def __init__(self, domains: Sequence[int], options: DirichletFit = DirichletFit()) -> None:
         super().__init__(domains)
@@ -160,12 +168,12 @@ class FittedDirichlet(Prior):
 
     @property
     def concentration(self) -> torch.Tensor:
-        """Double ``[variables, domain]``, zero past a variable's domain."""
         return _softplus(self._parameter).masked_fill(~self._inside, 0)
 
     def observe(self, beliefs: torch.Tensor) -> None:
         came, left = self._window.push(beliefs)
-        self._log_sums += _log_sums(came) - _log_sums(left)
+        self.add_logs(came, +1, self._log_sums)
+        self.add_logs(left, -1, self._log_sums)
 
     def objective(self) -> Objective:
         """What the next fit would minimise."""
@@ -189,9 +197,6 @@ class FittedDirichlet(Prior):
             alpha = self.objective().minimized(_softplus(self._parameter), self.options.iterations)
             self._parameter = alpha + torch.log(-torch.expm1(-alpha))
 
-    def sample(self, count: int, generator: torch.Generator) -> torch.Tensor:
-        return sample_dirichlet(self.concentration, count, generator)
-
     def state_dict(self) -> dict[str, torch.Tensor]:
         return {
             "beliefs": self._window.beliefs(),
@@ -213,13 +218,9 @@ class FittedDirichlet(Prior):
         self._steps = steps
         for target, part in zip((self._parameter, self._first_moment, self._second_moment), parts):
             target[self._inside] = part
-        self._log_sums = _log_sums(beliefs)
+        self._log_sums.zero_()
+        self.add_logs(beliefs, +1, self._log_sums)
 
 
 def _softplus(x: torch.Tensor) -> torch.Tensor:
     return torch.nn.functional.softplus(x, threshold=40.0)
-
-
-def _log_sums(beliefs: torch.Tensor) -> torch.Tensor:
-    """The sums of the logarithms over beliefs ``[n, variables, domain]``, int64 in units of 2^-40."""
-    return (beliefs.double().clamp_min(SMALLEST_BELIEF).log() * UNITS_PER_NAT).round().long().sum(0)

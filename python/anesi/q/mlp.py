@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from torch.nn.functional import one_hot
+from torch.nn.functional import nll_loss
 
 from .model import Rollout, SequenceModel
 from .problem import Problem
@@ -61,7 +61,7 @@ class Mlp(SequenceModel):
         width = context.shape[1]
         for variable, domain in enumerate(self.domains):
             log_probs = self.factor(variable, all_inputs[:, :width])
-            total = total + log_probs.gather(1, values[:, variable : variable + 1]).squeeze(1)
+            total = total - nll_loss(log_probs, values[:, variable], reduction="none")
             width += domain
         return total
 
@@ -114,4 +114,5 @@ def factor_network(inputs: int, outputs: int, options: MlpOptions) -> torch.nn.S
 
 def columns(values: torch.Tensor, domain: int, like: torch.Tensor) -> torch.Tensor:
     """One-hot columns ``[rows, domain]`` of int64 values ``[rows]``."""
-    return one_hot(values, domain).to(like.dtype)
+    zeros = torch.zeros(len(values), domain, dtype=like.dtype, device=like.device)
+    return zeros.scatter_(1, values.unsqueeze(1), 1.0)

@@ -112,17 +112,33 @@ def sample_dirichlet(concentration: torch.Tensor, count: int, generator: torch.G
     return log_gammas.masked_fill(~inside, -torch.inf).softmax(2).float()
 
 
-class FixedDirichlet(Prior):
-    """Dirichlets with one concentration for every value. Small ones give beliefs near one-hot, 1 gives uniform ones."""
+class Dirichlet(Prior):
+    """A Dirichlet for each variable, independent of the others."""
+
+    #: Draws the beliefs. A compiled function of the same distribution may take its place.
+    draw = staticmethod(sample_dirichlet)
+
+    @property
+    def concentration(self) -> torch.Tensor:
+        """Double ``[variables, domain]``, zero past a variable's domain."""
+        raise NotImplementedError
+
+    def sample(self, count: int, generator: torch.Generator) -> torch.Tensor:
+        return self.draw(self.concentration, count, generator)
+
+
+class FixedDirichlet(Dirichlet):
+    """With one concentration for every value. Small ones give beliefs near one-hot, 1 gives uniform ones."""
 
     def __init__(self, domains: Sequence[int], concentration: float = 0.2) -> None:
         super().__init__(domains)
         if not 0 < concentration < float("inf"):
             raise ValueError(f"prior.concentration: {concentration}; it must be positive")
-        self.concentration = concentration * domain_mask(domains).double()
+        self._concentration = concentration * domain_mask(domains).double()
 
-    def sample(self, count: int, generator: torch.Generator) -> torch.Tensor:
-        return sample_dirichlet(self.concentration, count, generator)
+    @property
+    def concentration(self) -> torch.Tensor:
+        return self._concentration
 
 
 class Observed(Prior):

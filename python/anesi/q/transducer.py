@@ -59,9 +59,9 @@ class Transducer(SequenceModel):
 
     def combinations(self, step: Step, beliefs: torch.Tensor) -> torch.Tensor:
         """The probability of each combination of values read, ``[batch, combinations]``; the last variable runs fastest."""
-        weights = torch.ones(len(beliefs), 1, dtype=beliefs.dtype, device=beliefs.device)
-        for variable in step.reads:
-            belief = beliefs[:, variable, : self.world_domains[variable]]
+        read = [beliefs[:, variable, : self.world_domains[variable]] for variable in step.reads]
+        weights = read[0] if read else beliefs.new_ones(len(beliefs), 1)
+        for belief in read[1:]:
             weights = (weights.unsqueeze(2) * belief.unsqueeze(1)).flatten(1)
         return weights
 
@@ -69,10 +69,13 @@ class Transducer(SequenceModel):
         """As every model's; a value that is ``UNSET`` is summed over."""
         tables, state = self.tables(), self.start(len(beliefs))
         total = torch.zeros(len(beliefs), dtype=beliefs.dtype, device=beliefs.device)
+        is_open = (values == UNSET).any(0).tolist()  # of each output, whether it is in some row
         for step in self.steps:
             joint = move(self.combinations(step, beliefs), state, tables[step.kind])
-            reached = joint.sum(1) if step.emits is None else at_output(joint, values[:, step.emits])
-            log_total, state = normalised(reached)
+            if step.emits is None:  # nothing is lost: the weights still sum to what they did
+                state = joint.squeeze(1)
+                continue
+            log_total, state = normalised(at_output(joint, values[:, step.emits], is_open[step.emits]))
             total = total + log_total
         return total
 
@@ -90,11 +93,15 @@ def move(weights: torch.Tensor, state: torch.Tensor, table: torch.Tensor) -> tor
     return (joint @ table.view(combinations * states, emitted * states)).view(-1, emitted, states)
 
 
-def at_output(joint: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-    """Where emitting each row's value leads, ``[batch, next states]``; the sum of all values if it is ``UNSET``."""
-    chosen = joint[torch.arange(len(joint), device=joint.device), value.clamp_min(0)]
-    is_open = value == UNSET
-    return torch.where(is_open.unsqueeze(1), joint.sum(1), chosen) if is_open.any() else chosen
+def at_output(joint: torch.Tensor, value: torch.Tensor, is_open: bool = False) -> torch.Tensor:
+    """Where emitting each row's value leads, ``[batch, next states]``.
+
+    Args:
+        is_open: whether some values are ``UNSET``, which stands for the sum of all.
+    """
+    place = (value.clamp_min(0) if is_open else value).view(-1, 1, 1).expand(-1, 1, joint.shape[2])
+    chosen = joint.gather(1, place).squeeze(1)
+    return torch.where((value == UNSET).unsqueeze(1), joint.sum(1), chosen) if is_open else chosen
 
 
 def normalised(weights: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -1,4 +1,4 @@
-#include "anesi/priors/dirichlet_objective.h"
+#include "anesi/kernels/dirichlet_objective.h"
 
 #include <fmt/format.h>
 

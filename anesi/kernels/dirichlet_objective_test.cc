@@ -1,14 +1,13 @@
-#include "anesi/priors/dirichlet_objective.h"
+#include "anesi/kernels/dirichlet_objective.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "anesi/core/error.h"
-#include "anesi/priors/dirichlet_sampler.h"
-#include "anesi/tensors/seeded.h"
+#include "anesi/kernels/dirichlet_sampler.h"
 
 namespace anesi {
 namespace {
@@ -28,14 +27,21 @@ double largest_gradient(const DirichletObjective& objective, const std::vector<d
 }
 
 TEST(DirichletObjective, IsTheNegativeLogLikelihoodPlusL2) {
-  // Of two beliefs, against the density written out: ln B(alpha) by torch, variable by variable.
-  const auto beliefs = torch::tensor({0.2, 0.3, 0.5, 0.6, 0.1, 0.3}, torch::kDouble).view({2, 3});
-  const auto alpha = torch::tensor({0.5, 2.0, 1.5}, torch::kDouble);
-  const auto mean_log = beliefs.log().mean(0);
-  const DirichletObjective objective({3}, {mean_log.data_ptr<double>(), mean_log.data_ptr<double>() + 3}, 2, 7);
-  const auto density = torch::lgamma(alpha.sum()) - torch::lgamma(alpha).sum() + ((alpha - 1) * beliefs.log()).sum(-1);
-  const double expected = (-density.sum() + 7 * alpha.square().mean()).item<double>();
-  EXPECT_NEAR(objective.value({{0.5, 2.0, 1.5}}), expected, 1e-12);
+  // Of two beliefs, against the density written out.
+  const std::vector<std::vector<double>> beliefs{{0.2, 0.3, 0.5}, {0.6, 0.1, 0.3}};
+  const std::vector<double> alpha{0.5, 2.0, 1.5};
+  std::vector<double> mean_log(3);
+  double expected = 0;
+  for (const auto& belief : beliefs) {
+    double log_density = std::lgamma(std::accumulate(alpha.begin(), alpha.end(), 0.0));
+    for (std::size_t k = 0; k < 3; ++k) {
+      log_density += (alpha[k] - 1) * std::log(belief[k]) - std::lgamma(alpha[k]);
+      mean_log[k] += std::log(belief[k]) / 2;
+    }
+    expected -= log_density;
+  }
+  for (const double one : alpha) expected += 7 * one * one / 3;
+  EXPECT_NEAR(DirichletObjective({3}, mean_log, 2, 7).value(alpha), expected, 1e-12);
 }
 
 TEST(DirichletObjective, GradientIsThatOfFiniteDifferences) {
@@ -65,15 +71,16 @@ TEST(DirichletObjective, NewtonEndsWhereTheGradientIsZero) {
 
 TEST(DirichletObjective, NewtonWithoutL2RecoversWhatWasSampled) {
   // Concentrations at which a float holds nearly every sample; below, the smallest are rounded to 0.
-  const auto truth = torch::tensor({0.5, 0.4, 1.0, 4.0, 30.0, 3.0, 20.0, 0.6}, torch::kDouble).view({2, 4});
-  const auto samples = sample_dirichlet(truth, 50000, seeded(1));
-  const auto logs = samples.to(torch::kDouble).clamp_min(1e-37).log().mean(0).flatten();
-  const DirichletObjective objective({4, 4}, {logs.data_ptr<double>(), logs.data_ptr<double>() + 8}, 50000, 0);
-  std::vector<double> concentration(8, 0.1);
-  objective.minimize(concentration, 50);
-  for (std::int64_t i = 0; i < 8; ++i) {
-    EXPECT_NEAR(concentration[static_cast<std::size_t>(i)] / truth.flatten()[i].item<double>(), 1.0, 0.03);
+  const Matrix<double> truth{{0.5, 0.4, 1.0, 4.0}, {30.0, 3.0, 20.0, 0.6}};
+  Matrix<float> beliefs(50000, 8);
+  DirichletSampler(truth).draw(1, beliefs);
+  std::vector<double> mean_log(8);
+  for (std::int64_t row = 0; row < beliefs.size(); ++row) {
+    for (std::size_t i = 0; i < 8; ++i) mean_log[i] += std::log(std::max(1e-37, double{beliefs[row][i]})) / 50000;
   }
+  std::vector<double> concentration(8, 0.1);
+  DirichletObjective({4, 4}, mean_log, 50000, 0).minimize(concentration, 50);
+  for (std::size_t i = 0; i < 8; ++i) EXPECT_NEAR(concentration[i] / truth.values()[i], 1.0, 0.03);
 }
 
 TEST(DirichletObjective, NewtonSurvivesBeliefsThatDoNotVary) {
