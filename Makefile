@@ -13,7 +13,7 @@ NINJA_FLAGS := $(if $(MAKE_TERMOUT),,--quiet)
 # The last resort for find_package(Torch): whatever CMAKE_PREFIX_PATH already says comes first.
 TORCH = $(PYTHON) -c 'import torch; print(torch.utils.cmake_prefix_path)' 2>/dev/null
 
-.PHONY: build run test test-quick fuzz-answers torture bench wheels format format-check tidy separate debug asan tsan fuzz fuzzer clean help always
+.PHONY: build run test test-quick test-torches fuzz-answers torture bench wheels format format-check tidy separate debug asan tsan fuzz fuzzer clean help always
 .DEFAULT_GOAL := build
 
 build: build/release/build.ninja  ## build the program, build/release/anesi (the default)
@@ -43,8 +43,11 @@ torture: build  ## faults of files and memory, kills and full disks by the hundr
 bench: build  ## time the program against plain PyTorch
 	build/release/anesi bench --reference bench/pytorch_reference.py --python $(PYTHON) $(ARGS)
 
-wheels:  ## build the wheels that link no torch into wheels/, for every Python from 3.10 on, and check them without torch
+wheels:  ## build the Python wheels into wheels/, for every Python found from 3.10 on, and check each in a fresh environment
 	@scripts/wheels
+
+test-torches:  ## run the Python tests on a wheel of wheels/ with the oldest and the newest torch (gigabytes; or ARGS="2.9.1 2.13.0")
+	@scripts/test_torches $(ARGS)
 
 debug: build/debug/build.ninja  ## build everything with assertions into build/debug
 	@cmake --build --preset debug -- $(NINJA_FLAGS)

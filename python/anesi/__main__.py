@@ -1,4 +1,4 @@
-"""python -m anesi: the command-line program. The command `anesi` is quicker, for it does not import torch."""
+"""python -m anesi: the command `anesi`, which is quicker, for it does not import torch."""
 
 import sys
 from importlib import import_module

@@ -341,7 +341,7 @@ def draw_dirichlets(concentration: Real, seed: int, beliefs: Float, threads: int
     """Of concentrations ``[variables, domain]``, 0 past a domain, beliefs ``[count, variables, domain]``."""
 
 def pool_and_rectify(pixels: Float, pooled: Float, threads: int = 0) -> None:
-    """Rows of an even number of pixels, an even number of rows; the largest of each square of four, or 0."""
+    """Pixels ``[images, 2 height, 2 width, channels]``: the largest of each square of four, or 0."""
 
 def gradient_of_pooling(pixels: Float, pooled: Float, gradient: Float, result: Float, threads: int = 0) -> None: ...
 def most_probable_worlds(

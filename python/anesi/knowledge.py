@@ -218,12 +218,12 @@ class Knowledge(torch.nn.Module):
     @property
     def architecture(self) -> str:
         """Of q: ``"exact"``, ``"propagation"`` (approximate, of a formula that did not compile) or that of a network."""
-        return self._core.choice["architecture"]
+        return str(self._core.choice["architecture"])
 
     @property
     def reason(self) -> str:
         """Why it was chosen, in a line."""
-        return self._core.choice["reason"]
+        return str(self._core.choice["reason"])
 
     @property
     def certificate(self) -> Certificate | None:
@@ -301,7 +301,8 @@ class Knowledge(torch.nn.Module):
         self._join_late()
         if (self.training if learn is None else learn) and self._core.learns:
             self._learn(values, is_logits, _tensor(given, "given"))
-        return self._core.loss(values, is_logits, *self._labels(given, outputs, holds, worlds, len(values)))
+        labels = self._labels(given, outputs, holds, worlds, len(values))
+        return self._core.loss(values, is_logits, *labels)
 
     def log_prob(
         self,
@@ -322,7 +323,8 @@ class Knowledge(torch.nn.Module):
             tensor([0.2500, 0.5000, 0.2500])
         """
         values, is_logits = self._values(logits, beliefs)
-        result: torch.Tensor = self._core.log_prob(values, is_logits, *self._labels(given, outputs, holds, worlds, len(values)))
+        labels = self._labels(given, outputs, holds, worlds, len(values))
+        result: torch.Tensor = self._core.log_prob(values, is_logits, *labels)
         return result
 
     def forward(self, logits: Logits, outputs: Labels | None = None, **more: Any) -> torch.Tensor:

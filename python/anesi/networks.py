@@ -52,7 +52,7 @@ def pooled_relu(images: torch.Tensor) -> torch.Tensor:
         and type(images) is torch.Tensor
         and images.dtype == torch.float32
         and images.device.type == "cpu"
-        and images.is_contiguous()
+        and (images.is_contiguous() or images.is_contiguous(memory_format=torch.channels_last))
         and images.shape[2] % 2 == images.shape[3] % 2 == 0
     )
     if not by_kernel:
@@ -64,8 +64,9 @@ def pooled_relu(images: torch.Tensor) -> torch.Tensor:
 class _PooledRelu(torch.autograd.Function):
     @staticmethod
     def forward(context: Any, images: torch.Tensor) -> torch.Tensor:
-        pooled = images.new_empty(*images.shape[:2], images.shape[2] // 2, images.shape[3] // 2)
-        _engine.pool_and_rectify(images.detach().numpy(), pooled.numpy(), torch.get_num_threads())
+        layout = _format_of(images)
+        pooled = torch.empty_like(images[:, :, ::2, ::2], memory_format=layout)
+        _engine.pool_and_rectify(_pixels(images, layout), _pixels(pooled, layout), torch.get_num_threads())
         context.save_for_backward(images, pooled)
         return pooled
 
@@ -77,7 +78,19 @@ class _PooledRelu(torch.autograd.Function):
             again = max_pool2d(images, 2).relu()
             (result,) = torch.autograd.grad(again, images, gradient, create_graph=True)
             return result
-        result = torch.empty_like(images)
-        pixels, largest, slope = (part.detach().numpy() for part in (images, pooled, gradient.contiguous()))
-        _engine.gradient_of_pooling(pixels, largest, slope, result.numpy(), torch.get_num_threads())
+        result, layout = torch.empty_like(images), _format_of(images)
+        slope = gradient.contiguous(memory_format=layout)
+        arrays = [_pixels(part, layout) for part in (images, pooled, slope, result)]
+        _engine.gradient_of_pooling(arrays[0], arrays[1], arrays[2], arrays[3], torch.get_num_threads())
         return result
+
+
+def _format_of(images: torch.Tensor) -> torch.memory_format:
+    return torch.contiguous_format if images.is_contiguous() else torch.channels_last
+
+
+def _pixels(images: torch.Tensor, layout: torch.memory_format) -> Any:
+    """As the engine takes them: ``[images, height, width, channels]``, where a channel may be an image of its own."""
+    values = images.detach()
+    last = layout == torch.channels_last
+    return (values.permute(0, 2, 3, 1) if last else values.flatten(0, 1).unsqueeze(3)).numpy()

@@ -1,9 +1,10 @@
 // What learning spends its time in (anesi/kernels), on NumPy's arrays.
+#include <fmt/format.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 
-#include "anesi/core/error.h"
-#include "anesi/core/index.h"
+#include <utility>
+
 #include "anesi/kernels/dirichlet_fit.h"
 #include "anesi/kernels/dirichlet_sampler.h"
 #include "anesi/kernels/pooling.h"
@@ -17,6 +18,11 @@ namespace {
 template <typename Array>
 auto numbers_in(const Array& array) {
   return std::span(array.data(), array.size());
+}
+
+template <typename Array>
+std::int64_t size_at(const Array& array, std::size_t dimension) {
+  return static_cast<std::int64_t>(array.shape(dimension));
 }
 
 void require_size(std::size_t size, std::size_t expected, const char* name, const std::string& shape) {
@@ -36,15 +42,19 @@ void fit_by_adam_of(const std::vector<std::int64_t>& domains, const Reads<double
   });
 }
 
+// Beliefs [any number, variables, domain].
+template <typename Array>
+void require_beliefs(const Array& beliefs, std::size_t variables, std::size_t width) {
+  require_shape(beliefs.ndim() == 3 && beliefs.shape(1) == variables && beliefs.shape(2) == width, "beliefs",
+                shape_of(beliefs), fmt::format("(n, {}, {})", variables, width));
+}
+
 // What is past a variable's domain counts as the smallest belief; nobody looks at its sum.
 void add_logs(const Reads<float>& beliefs, std::int64_t sign, const Writes<std::int64_t>& sums) {
   compute(1, [&] {
     require_shape(sums.ndim() == 2 && sums.size() > 0, "sums", shape_of(sums), "(variables, domain)");
-    const auto variables = sums.shape(0), width = sums.shape(1);
-    require_shape(beliefs.ndim() == 3 && beliefs.shape(1) == variables && beliefs.shape(2) == width, "beliefs",
-                  shape_of(beliefs), "(n, variables, domain)");
-    const auto space = Space::uniform(static_cast<std::int64_t>(variables), static_cast<std::int64_t>(width));
-    add_log_beliefs(space, numbers_in(beliefs), sign, numbers_in(sums));
+    require_beliefs(beliefs, sums.shape(0), sums.shape(1));
+    add_log_beliefs(Space::uniform(size_at(sums, 0), size_at(sums, 1)), numbers_in(beliefs), sign, numbers_in(sums));
   });
 }
 
@@ -52,37 +62,37 @@ void draw_dirichlets(const Reads<double>& concentration, std::uint64_t seed, con
                      std::int64_t threads) {
   compute(threads, [&] {
     require_shape(concentration.ndim() == 2, "concentration", shape_of(concentration), "(variables, domain)");
-    const auto variables = concentration.shape(0), width = concentration.shape(1);
-    require_shape(beliefs.ndim() == 3 && beliefs.shape(1) == variables && beliefs.shape(2) == width, "beliefs",
-                  shape_of(beliefs), "(count, variables, domain)");
-    const auto signed_ = [](std::size_t size) { return static_cast<std::int64_t>(size); };
-    const DirichletSampler sampler({concentration.data(), signed_(variables), signed_(width)});
-    sampler.draw(seed, {beliefs.data(), signed_(beliefs.shape(0)), signed_(variables * width)});
+    require_beliefs(beliefs, concentration.shape(0), concentration.shape(1));
+    const auto variables = size_at(concentration, 0), width = size_at(concentration, 1);
+    DirichletSampler({concentration.data(), variables, width})
+        .draw(seed, {beliefs.data(), size_at(beliefs, 0), variables * width});
   });
 }
 
-// The width of the pooled rows.
-std::int64_t pooled_width(std::size_t pixels, std::size_t pooled, std::size_t width, const std::string& shape) {
-  require_size(pixels, 4 * pooled, "pixels", shape);
-  return static_cast<std::int64_t>(width);
+// Width and channels of pooled values [images, height, width, channels].
+template <typename Array>
+std::pair<std::int64_t, std::int64_t> sizes_of(const Reads<float>& pixels, const Array& pooled) {
+  require_shape(pixels.ndim() == 4 && pooled.ndim() == 4 && pixels.size() == 4 * pooled.size() &&
+                    pixels.shape(2) == 2 * pooled.shape(2) && pixels.shape(3) == pooled.shape(3),
+                "pixels", shape_of(pixels), "(images, 2 height, 2 width, channels)");
+  return {size_at(pooled, 2), size_at(pooled, 3)};
 }
 
 void pool(const Reads<float>& pixels, const Writes<float>& pooled, std::int64_t threads) {
   compute(threads, [&] {
-    const auto width = pooled.ndim() > 0 ? pooled.shape(pooled.ndim() - 1) : 0;
-    pool_and_rectify(numbers_in(pixels), pooled_width(pixels.size(), pooled.size(), width, shape_of(pixels)),
-                     numbers_in(pooled));
+    const auto [width, channels] = sizes_of(pixels, pooled);
+    pool_and_rectify(numbers_in(pixels), width, channels, numbers_in(pooled));
   });
 }
 
 void unpool(const Reads<float>& pixels, const Reads<float>& pooled, const Reads<float>& gradient,
             const Writes<float>& result, std::int64_t threads) {
   compute(threads, [&] {
-    const auto width = pooled.ndim() > 0 ? pooled.shape(pooled.ndim() - 1) : 0;
+    const auto [width, channels] = sizes_of(pixels, pooled);
     require_size(gradient.size(), pooled.size(), "gradient", shape_of(gradient));
     require_size(result.size(), pixels.size(), "result", shape_of(result));
-    gradient_of_pooling(numbers_in(pixels), numbers_in(pooled), numbers_in(gradient),
-                        pooled_width(pixels.size(), pooled.size(), width, shape_of(pixels)), numbers_in(result));
+    gradient_of_pooling(numbers_in(pixels), numbers_in(pooled), numbers_in(gradient), width, channels,
+                        numbers_in(result));
   });
 }
 

@@ -90,6 +90,10 @@ class Examples(unittest.TestCase):
         text = self.printed("10_estimator.py")
         self.assertGreater(self.figure(r"the heavier one found: ([\d.]+) %", text), 90)
 
+    def test_11_the_papers_settings(self):
+        text = self.printed("11_the_papers_settings.py", "--epochs", "1", "--steps", "3")
+        self.assertRegex(text, r"symbolic [\d.]+ %, neural [\d.]+ %")
+
     def test_04_refinement(self):
         text = self.printed("04_refinement.py", "--digits", "2", "--examples", "2000", "--epochs", "2")
         self.assertGreater(self.figure(r"ExplainedLabels\(2000 of 2000 labels\): ([\d.]+) %", text), 95)
@@ -111,14 +115,14 @@ class Types(unittest.TestCase):
             names = {part.name for part in body if isinstance(part, (ast.ClassDef, ast.FunctionDef))}
             return {name for name in names if not name.startswith("_")}
 
-        stub = ast.parse((ROOT / "python" / "anesi" / "_core.pyi").read_text()).body
+        stub = ast.parse((ROOT / "python" / "anesi" / "_engine.pyi").read_text()).body
         bases = {part.name: [base.id for base in part.bases] for part in stub if isinstance(part, ast.ClassDef)}
         dictionaries = {name for name, of in bases.items() if "TypedDict" in of}  # for type checkers alone
         annotated = {part.target.id for part in stub if isinstance(part, ast.AnnAssign)}
-        self.assertEqual((told(stub) - dictionaries) | annotated, own(anesi._core))
+        self.assertEqual((told(stub) - dictionaries) | annotated, own(anesi._engine))
         for part in stub:
             if isinstance(part, ast.ClassDef) and part.name not in dictionaries:
-                self.assertEqual(told(part.body), own(getattr(anesi._core, part.name)), part.name)
+                self.assertEqual(told(part.body), own(getattr(anesi._engine, part.name)), part.name)
 
     @unittest.skipUnless(importlib.util.find_spec("mypy"), "mypy is not installed")
     def test_they_are_strict(self):

@@ -81,7 +81,7 @@ class Dirichlets(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "must be positive"):
             _engine.draw_dirichlets(torch.zeros(2, 3).double().numpy(), 0, torch.zeros(5, 2, 3).numpy())
         with self.assertRaisesRegex(ValueError, "pixels"):
-            _engine.pool_and_rectify(torch.zeros(4, 4).numpy(), torch.zeros(3, 2).numpy())
+            _engine.pool_and_rectify(torch.zeros(1, 4, 4, 1).numpy(), torch.zeros(1, 2, 3, 1).numpy())
 
 
 class Pooling(unittest.TestCase):

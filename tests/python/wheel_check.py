@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.machinery
+import importlib.metadata
 import importlib.util
 import sys
 import types
@@ -18,8 +19,8 @@ sys.modules["anesi"].__path__ = [str(folder)]
 from anesi import _engine
 
 assert _engine.has_cadical and _engine.has_libsdd, _engine.build
-for library in ("fmt", "nlohmann_json", "tomlplusplus", "cadical", "libsdd"):
-    assert len((folder / "licenses" / library / "LICENSE").read_text()) > 100, library
+licences = {path.parent.name for path in importlib.metadata.files("anesi") if path.name == "LICENSE" and len(path.read_text()) > 100}
+assert {"licenses", "fmt", "nlohmann_json", "tomlplusplus", "cadical", "libsdd"} <= licences, licences
 
 problem = _engine.Problem(lambda worlds: worlds.sum(1, keepdims=True), [10] * 3, [28])
 found = _engine.discover(problem).problem

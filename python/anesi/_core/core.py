@@ -35,6 +35,11 @@ _MOST_LISTED = 1 << 21  # worlds that exact inference may list
 class Core:
     """Made by the constructor from a function, by :func:`formula_core` from a formula, by :func:`load` from a folder."""
 
+    ask: Ask | None
+    """The function; None if a formula stands for it, or something that was saved."""
+    cnf: Cnf | None
+    """What was declared of it."""
+
     def __init__(
         self,
         ask: Ask,
@@ -161,6 +166,7 @@ class Core:
         return self.perceived.outputs
 
     @property
+    @opaque
     def asked(self) -> list[int] | None:
         return self.problem.asked
 

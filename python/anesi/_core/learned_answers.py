@@ -34,11 +34,12 @@ class LearnedAnswers:
     ) -> None:
         self.problem, self.perceived, self.model = problem, perceived, model
         self.options, self.pruner, self.learned = options, pruner, learned
+        self._weight = next(self.model.parameters(), None)  # any: it says what q computes in
 
     @property
     def dtype(self) -> torch.dtype:
         """What it computes in."""
-        return next((one.dtype for one in self.model.parameters()), torch.float64)
+        return torch.float64 if self._weight is None else self._weight.dtype
 
     def beliefs(self, asked: Asked) -> torch.Tensor:
         return self.perceived.beliefs(asked, self.dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Sequence
 
 import numpy as np
@@ -45,7 +46,7 @@ def check_values(
         end: whether ``ENDED`` may stand after the first variable.
         unset: whether ``UNSET`` may stand anywhere.
     """
-    good = (rows >= 0) & (rows < torch.tensor(list(domains)))
+    good = (rows >= 0) & (rows < _sizes(tuple(domains)))
     if unset:
         good |= rows == UNSET
     if end:
@@ -55,6 +56,12 @@ def check_values(
     row, variable = (~good).nonzero()[0].tolist()
     value, most = int(rows[row, variable]), domains[variable] - 1
     raise ValueError(f"{name}: example {row} has {value} at variable {variable}, which has the values 0 to {most}")
+
+
+@functools.lru_cache(maxsize=64)
+def _sizes(domains: tuple[int, ...]) -> torch.Tensor:
+    with torch.inference_mode(False):
+        return torch.tensor(domains)
 
 
 def tensor(array: Any) -> torch.Tensor:

@@ -100,15 +100,15 @@ def observed_log_prob(
         known = known_log_prob(logs_of(beliefs), labels.worlds).to(beliefs.dtype)
         return known + of_world - q.prediction.log_prob(beliefs, outputs)
 
-    logs = logs_of(beliefs) if log_beliefs is None else log_beliefs
-    return _by_kind_of_label(beliefs, logs, labels, of_outputs, of_whole_worlds)
+    return _by_kind_of_label(beliefs, log_beliefs, labels, of_outputs, of_whole_worlds)
 
 
 def _by_kind_of_label(
-    beliefs: torch.Tensor, logs: torch.Tensor, labels: Labels, of_outputs: LogProb, of_whole_worlds: LogProb
+    beliefs: torch.Tensor, logs: torch.Tensor | None, labels: Labels, of_outputs: LogProb, of_whole_worlds: LogProb
 ) -> torch.Tensor:
     if labels.worlds is None:
         return of_outputs(beliefs, labels)
+    logs = logs_of(beliefs) if logs is None else logs
     known = known_log_prob(logs, labels.worlds).to(beliefs.dtype)
     if labels.outputs is None:
         return known
