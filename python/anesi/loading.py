@@ -53,25 +53,20 @@ class Run:
 
         ``run.knowledge.predict(beliefs=run(inputs))`` also looks at what the function makes of the most likely world.
         """
-        return ranked(self._ranked(self.beliefs(inputs), _arguments.count(1 if top is None else top, "top")), top)
-
-    def _ranked(self, beliefs: torch.Tensor, top: int) -> tuple[torch.Tensor, ...]:
-        return runs.ranked_by_q(self.knowledge._core, beliefs, top)
+        beliefs = self.beliefs(inputs)
+        found = runs.ranked_by_q(self.knowledge._core, beliefs, _arguments.count(1 if top is None else top, "top"))
+        return ranked(found, top)
 
     def explain(
         self, inputs: torch.Tensor, outputs: torch.Tensor | None = None, *, top: int = 5
     ) -> Explanation:
         """Which worlds stand behind outputs, or behind the predicted ones, as :meth:`Knowledge.explain` gives them.
 
-        If q cannot choose among outputs, those are explained that the task's labels are about.
+        If all labels of the task are about one output ("a valid puzzle") and q does not explain, then that one is explained.
         """
         beliefs = self.beliefs(inputs)
         if outputs is None:
-            found, asked = self._ranked(beliefs, 1)[0], self.knowledge._core.asked
-            if found.shape[1] == 0 and asked is not None:
-                outputs = torch.tensor(asked).expand(len(beliefs), -1)
-            else:
-                outputs = found[:, 0]
+            outputs = runs.to_explain(self.knowledge._core, beliefs)
         return self.knowledge.explain(outputs=outputs, beliefs=beliefs, top=top)
 
     def marginals(self, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:

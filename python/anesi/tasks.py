@@ -14,8 +14,7 @@ from typing import Any, Iterator
 import torch
 
 from . import _arguments, _engine, _fetch_mnist
-from ._core.problem import apply
-from ._core.rows import as_rows
+from ._core.problem import TaskFunction
 from ._messages import say
 from .knowledge import _as_settings
 
@@ -80,18 +79,15 @@ class Examples(torch.utils.data.Dataset[tuple[torch.Tensor, torch.Tensor]]):
 class Task:
     """A built-in task: its function, and data that are labelled with the function's outputs."""
 
-    def __init__(self, problem: _engine.Problem, data: _engine.TaskData) -> None:
-        self._problem = problem
-        self.worlds: list[int] = problem.worlds
-        self.outputs: list[int] = problem.outputs
+    def __init__(self, function: TaskFunction, data: _engine.TaskData) -> None:
+        self.function = function
+        """The task's function, int64 ``[n, variables]`` to ``[n, outputs]``."""
+        self.worlds: list[int] = function.problem.worlds
+        self.outputs: list[int] = function.problem.outputs
         self.train, self.test = Examples(data["train"]), Examples(data["test"])
         self.validation = None if data["validation"] is None else Examples(data["validation"])
         self.origin: str = data["origin"]
         """Where the data come from."""
-
-    def function(self, worlds: torch.Tensor) -> torch.Tensor:
-        """The task's function, int64 ``[n, variables]`` to ``[n, outputs]``."""
-        return apply(self._problem, as_rows(worlds, len(worlds), len(self.worlds), "worlds"))
 
 
 def names() -> dict[str, str]:
@@ -115,22 +111,21 @@ def load(
         seed: decides how examples are put together.
         data: the folder with the data, as ``anesi train --data`` has it.
         validation: hold out a part of the training data.
-        verbose: print what is fetched or made.
+        verbose: tell what is fetched or made.
         options: the task's own: ``digits=4``.
     """
     if name in _INSTEAD:
         raise ValueError(f"{name}: only the program has its data; {_INSTEAD[name]}")
-    told = say if verbose else None
     settings = _as_settings({f"task.{option}": value for option, value in options.items()})
-    problem = _engine.task_problem(name, settings)
+    function = TaskFunction(name, settings)
     loaded = _engine.load_task(
         name,
         settings,
         seed=_arguments.seed(seed),
         data=None if data is None else os.fspath(data),
         validation=validation,
-        say=told,
+        say=say if verbose else None,
         sources=_fetch_mnist.sources(),
         threads=torch.get_num_threads(),
     )
-    return Task(problem, loaded)
+    return Task(function, loaded)

@@ -323,6 +323,5 @@ class Keeping(unittest.TestCase):
             anesi.load("no/such/folder")
 
 
-
 if __name__ == "__main__":
     unittest.main(verbosity=1)

@@ -1,8 +1,10 @@
 """Runs of the program in Python: they give what the version that saved them printed (tests/saved)."""
 
+import copy
 import hashlib
 import json
 import pathlib
+import pickle
 import shutil
 import tempfile
 import unittest
@@ -88,6 +90,9 @@ class Opened(unittest.TestCase):
         self.assertTrue(all(weight.grad is not None for weight in run.perception.parameters()))
         for name, part in before.items():
             self.assertTrue(torch.equal(run.knowledge.state_dict()[name], part), "q learned though it was not asked to")
+        logits = run.perception(images).detach()
+        for again in (copy.deepcopy(run.knowledge), pickle.loads(pickle.dumps(run.knowledge))):
+            self.assertTrue(torch.equal(again.log_prob(logits, labels), run.knowledge.log_prob(logits, labels)))
         share = run.marginals(images, labels)
         self.assertLess((share.sum(2) - 1).abs().max(), 1e-4)
 

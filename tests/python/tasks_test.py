@@ -115,6 +115,7 @@ class Loading(unittest.TestCase):
     def test_knowledge_learns_from_them(self):
         task = load("sum", digits=2)
         know = anesi.Knowledge(task.function, task.worlds, task.outputs, verbose=False)
+        self.assertLess(len(pickle.dumps(know)), 100_000, "the data went along")
         net = anesi.LeNet(10)
         x, y = next(task.train.batches(4))
         know.loss(net(x), y).backward()

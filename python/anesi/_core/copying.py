@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .. import _arguments, _engine
-from .problem import Ask, automaton_facts, engine_problem
+from .problem import Ask, TaskFunction, automaton_facts, engine_problem
 from .rows import tensor
 from .saving import facts_to_save, remembered
 from .state import load_state, state_of
@@ -44,6 +44,8 @@ def unpickled(ask: Ask | None, parts: dict[str, Any]) -> Core:
     worlds, outputs = parts["domains"]
     parts["state"] = {name: torch.from_numpy(part) for name, part in parts["state"].items()}
     parts["chosen"]["facts"] = {name: tensor(part) for name, part in parts["chosen"]["facts"].items()}
+    if isinstance(ask, TaskFunction):
+        return _made(ask.problem, ask, None, parts)
     if ask is None:
         facts = parts["remembered"]
         return _made(remembered("Knowledge", worlds, outputs, facts, parts["chosen"]["reason"]), None, None, parts)

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from .. import _engine, q
-from .rows import array, tensor
+from .rows import array, as_rows, tensor
 
 Ask = Callable[[torch.Tensor], torch.Tensor]
 
@@ -25,6 +25,24 @@ def engine_problem(ask: Ask, worlds: Sequence[int], outputs: Sequence[int]) -> _
 def apply(problem: _engine.Problem, worlds: torch.Tensor) -> torch.Tensor:
     """The function, int64 ``[n, variables]`` to ``[n, outputs]``."""
     return tensor(problem.apply(array(worlds), torch.get_num_threads()))
+
+
+class TaskFunction:
+    """A built-in task's function, int64 ``[n, variables]`` to ``[n, outputs]``. It is pickled by its name.
+
+    Args:
+        settings: of the task's options, ``task.digits=4``.
+    """
+
+    def __init__(self, task: str, settings: Sequence[str]) -> None:
+        self._made_of = task, list(settings)
+        self.problem = _engine.task_problem(task, self._made_of[1])
+
+    def __call__(self, worlds: torch.Tensor) -> torch.Tensor:
+        return apply(self.problem, as_rows(worlds, len(worlds), len(self.problem.worlds), "worlds"))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TaskFunction, self._made_of
 
 
 def q_problem(problem: _engine.Problem) -> q.Problem:

@@ -13,6 +13,7 @@ from .learned_answers import LearnedAnswers
 from .manifest import FOUND, MANIFEST, WEIGHTS, folder_of, read_arrays, read_manifest
 from .options import EXACT, TABLES, known_settings
 from .perception import perception_of
+from .problem import TaskFunction
 
 Say = Callable[[str], None]
 _INSTEAD = "ask the program, by `anesi predict` or `anesi serve`"
@@ -56,7 +57,8 @@ def open_run(path: str, say: Say | None) -> Opened:
 def _core_of(folder: str, saved: Mapping[str, Any], say: Say | None) -> Core:
     options = saved["options"]
     known = {name for name, *_ in _engine.task_options(saved["task"])}
-    problem = _engine.task_problem(saved["task"], [f"{name}={value}" for name, value in options.items() if name in known])
+    function = TaskFunction(saved["task"], [f"{name}={value}" for name, value in options.items() if name in known])
+    problem = function.problem
     if (problem.worlds, problem.outputs) != (saved["worlds"], saved["outputs"]):
         name = os.path.join(folder, MANIFEST)
         raise RuntimeError(f"{name}: a model of another problem: its worlds or outputs are not those of {saved['task']}")
@@ -70,16 +72,27 @@ def _core_of(folder: str, saved: Mapping[str, Any], say: Say | None) -> Core:
         "certificate": None,
     }
     prunes = "true" if saved["prunes"] else "false"
-    return Core.of_problem(problem, 0, "", known_settings({**options, "eval.prune": prunes}), 0, say, chosen)
+    return Core.of_problem(problem, 0, "", known_settings({**options, "eval.prune": prunes}), 0, say, chosen, function)
 
 
 @torch.no_grad()
-def ranked_by_q(core: Core, beliefs: torch.Tensor, top: int) -> tuple[torch.Tensor, ...]:
-    """What Knowledge.predict gives, but outputs as q alone ranks them, as the program has it."""
+def ranked_by_q(core: Core, beliefs: torch.Tensor, top: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    """As the program predicts: outputs as q alone ranks them, their probabilities, the world that is read, its output."""
     answers = core.answers
-    found: tuple[torch.Tensor, ...] = core.predict(beliefs, False, None, top)
+    worlds = beliefs.argmax(2)
     if len(beliefs) == 0 or not isinstance(answers, LearnedAnswers):
-        return found
-    width = max(top, answers.options.beam)
-    beam = q.beam_search(answers.model.prediction, beliefs.to(answers.dtype), width=width, pruner=answers.pruner)
-    return beam.values[:, :top], beam.log_prob[:, :top].exp(), *found[2:]
+        outputs, probability, *_ = core.predict(beliefs, False, None, top)
+    else:
+        width = max(top, answers.options.beam)
+        beam = q.beam_search(answers.model.prediction, beliefs.to(answers.dtype), width=width, pruner=answers.pruner)
+        outputs, probability = beam.values[:, :top], beam.log_prob[:, :top].exp()
+    return outputs, probability, worlds, core.apply(worlds)
+
+
+def to_explain(core: Core, beliefs: torch.Tensor) -> torch.Tensor:
+    """The outputs that the program explains if none are named, int64 ``[batch, outputs]``."""
+    predicted = ranked_by_q(core, beliefs, 1)[0]
+    searches = predicted.shape[1] == 0 or core.answers.model.explanation is None
+    if core.asked is not None and searches:
+        return torch.tensor(core.asked).expand(len(beliefs), -1).contiguous()
+    return predicted[:, 0]
