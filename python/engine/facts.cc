@@ -83,7 +83,8 @@ void require_value(const Encoding::Literals& literals, std::int64_t variable, st
     throw UsageError(fmt::format("variable: 0 to {} is expected, not {}", std::ssize(literals) - 1, variable));
   }
   const auto domain = std::ssize(literals[as_size(variable)]);
-  if (value < 0 || value >= domain) throw UsageError(fmt::format("value: 0 to {} is expected, not {}", domain - 1, value));
+  if (value < 0 || value >= domain)
+    throw UsageError(fmt::format("value: 0 to {} is expected, not {}", domain - 1, value));
 }
 
 }  // namespace
