@@ -66,8 +66,11 @@ std::int64_t mistakes(const Problem& problem, const Discovery& found, std::int64
 
 TEST(Discover, RefusesAnOrderThatIsNone) {
   const auto problem = addition(1);
-  for (const std::vector<std::int64_t>& order : {{0}, {0, 0}, {0, 2}, {-1, 0}, {0, 1, 1}}) {
-    EXPECT_THROW(discover(*problem, {.order = order}, 1), UsageError);
+  const std::vector<std::vector<std::int64_t>> wrong{{0}, {0, 0}, {0, 2}, {-1, 0}, {0, 1, 1}};
+  for (const auto& order : wrong) {
+    DiscoverOptions options;
+    options.order = order;
+    EXPECT_THROW(discover(*problem, options, 1), UsageError);
   }
 }
 
