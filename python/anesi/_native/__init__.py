@@ -16,7 +16,7 @@ from .facts import Automaton, Cnf, FormulaOptions
 from .lenet import lenet
 from .manifest import read_manifest
 from .markov import Markov
-from .missing import Estimator, FlowNetwork, estimator_names, load_run, load_task, task_names
+from .missing import FlowNetwork, load_run, load_task, task_names
 from .options import option_names
 from .saving import load
 
@@ -26,12 +26,10 @@ __all__ = [
     "Automaton",
     "Cnf",
     "Core",
-    "Estimator",
     "FlowNetwork",
     "FormulaOptions",
     "Markov",
     "build",
-    "estimator_names",
     "formula_core",
     "lenet",
     "load",

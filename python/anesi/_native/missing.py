@@ -20,8 +20,3 @@ FlowNetwork = _missing("the flow network of anesi.flow")
 task_names = _missing("the data of the built-in tasks")
 load_task = _missing("the data of the built-in tasks")
 load_run = _missing("opening a run of `anesi train`")
-Estimator = _missing("anesi.Estimator")
-
-
-def estimator_names() -> list[tuple[str, str]]:
-    return []
