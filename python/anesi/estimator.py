@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Mapping, Sequence, Union
+from contextlib import contextmanager, nullcontext
+from typing import Any, Callable, Iterator, Mapping, Sequence, Union
 
 import torch
 
-from . import _arguments
-from . import _core
-from .function import add_note, domains, takes
+from . import _arguments, estimate
+from ._core.compiling import opaque
+from .estimate import draws
+from .estimate.method import below, saved
+from .estimate.options import nearest, with_settings
+from .function import domains, takes
 
 Settings = Mapping[str, Union[str, int, float, bool]]
 
@@ -67,10 +71,14 @@ class Estimator(torch.nn.Module):
         wanted = (1 if self.categoricals else 0) + (1 if normals else 0)
         if not takes(g, wanted):
             raise TypeError(f"g: it must take {wanted} argument{'s' * (wanted > 1)}: a batch of draws")
-        self._ask = _Outcomes(g, bool(self.categoricals), normals > 0, numpy)
-        told = [f"{name}={_text(value)}" for name, value in (settings or {}).items()]
-        ask = _arguments.Weakly(self._ask)
-        self._core = _core.Estimator(method, ask, self.categoricals, normals, outcomes, told, _arguments.seed(seed))
+        if method not in estimate.METHODS:
+            raise ValueError(f"method: there is no {method!r}; {nearest(method, list(estimate.METHODS))}")
+        self._sources = estimate.Sources(self.categoricals, normals)
+        self._ask = estimate.BlackBox(g, self._sources, outcomes, numpy)
+        self._generator = torch.Generator().manual_seed(_arguments.seed(seed))
+        self._options = with_settings(estimate.METHODS[method].Options(), settings or {})
+        with torch.inference_mode(False):
+            self._method = self._made(self._generator)
 
     def forward(
         self,
@@ -88,9 +96,9 @@ class Estimator(torch.nn.Module):
             learn: whether q learns here; by default in training mode.
         """
         if learn if learn is not None else self.training:
-            self.learn(beliefs, mean, deviation)
+            self._learn(beliefs, mean, deviation)
+        result = self._expectation(beliefs, mean, deviation)
         like = beliefs if beliefs is not None else mean
-        result = self._core.expectation(beliefs, mean, deviation)
         if like is not None:
             result = result.to(like.device, torch.float64 if like.dtype == torch.float64 else torch.float32)
         return result[:, 0] if self.outcomes == 1 else result
@@ -102,7 +110,7 @@ class Estimator(torch.nn.Module):
         deviation: torch.Tensor | None = None,
     ) -> float | None:
         """Asks g at parameters like these and learns; -log q of what came of it, or None where nothing is learned."""
-        return self._core.learn(beliefs, mean, deviation)
+        return self._learn(beliefs, mean, deviation)
 
     def bound(
         self,
@@ -115,65 +123,103 @@ class Estimator(torch.nn.Module):
 
         For the method ``anesi`` with its multilinear q, and a g that is not random.
         """
-        return self._core.bound(beliefs, mean, deviation, _arguments.count(samples, "samples"))
+        if not isinstance(self._method, estimate.Learned):
+            raise ValueError("bound: only the method anesi has one")
+        samples = _arguments.count(samples, "samples")
+        with self._guarded(gradients=False):
+            at = draws.checked(self._sources, beliefs, mean, deviation)
+            return self._method.bound(at, samples, self._ask, self._generator)
+
+    @property
+    def q(self) -> estimate.OutcomeModel | None:
+        """The outcome model q(r|P) of the method ``anesi``. It learns by itself, so its weights are not in parameters()."""
+        return self._method.q if isinstance(self._method, estimate.Learned) else None
 
     @property
     def calls(self) -> int:
         """Draws that g was asked about so far."""
-        return self._core.calls
+        return self._ask.calls
 
     def extra_repr(self) -> str:
         return f"{self.method}, categoricals={self.categoricals}, normals={self.normals}, calls={self.calls}"
 
     def get_extra_state(self) -> dict[str, torch.Tensor]:
         """All that the future depends on besides g: what q learned, its prior, and the generator."""
-        state: dict[str, torch.Tensor] = self._core.state()
-        return state
+        with torch.inference_mode(False):
+            return {name: tensor.detach().clone() for name, tensor in self._state(self._method).items()}
 
     def set_extra_state(self, state: dict[str, torch.Tensor]) -> None:
-        """Takes up what :meth:`get_extra_state` gave. The estimator must have been made in the same way."""
+        """Takes up what :meth:`get_extra_state` gave. The estimator must have been made in the same way: if not, it raises
+        ValueError and changes nothing."""
         if not isinstance(state, dict):
             raise TypeError(f"state: what state_dict() gave is expected, not {type(state).__name__}")
         for name, tensor in state.items():
             if not isinstance(name, str) or not isinstance(tensor, torch.Tensor):
                 raise ValueError(f"state: {name} is {type(tensor).__name__}; tensors by name are expected")
-        self._core.load_state({name: tensor.cpu() for name, tensor in state.items()})
+            if tensor.is_floating_point() and not tensor.isfinite().all():
+                raise ValueError(f"estimator state: {name} has what is not a number, or infinite")
+        with torch.inference_mode(False), torch.no_grad():
+            self._load({name: tensor.detach().cpu().clone() for name, tensor in state.items()})
 
+    @opaque
+    def _expectation(self, *given: torch.Tensor | None) -> torch.Tensor:
+        with self._guarded(torch.is_grad_enabled()):
+            at = draws.checked(self._sources, *given)
+            return self._method.estimate(at, self._ask, self._generator)
 
-class _Outcomes:
-    """Calls g as the library asks it: draws in, outcomes out, and errors that say which draw."""
+    @opaque
+    def _learn(self, *given: torch.Tensor | None) -> float | None:
+        with self._guarded(gradients=True):
+            at = draws.checked(self._sources, *given).detached()
+            return self._method.learn(at, self._ask, self._generator)
 
-    def __init__(self, g: Callable[..., Any], categoricals: bool, normals: bool, numpy: bool) -> None:
-        self._g, self._categoricals, self._normals, self._numpy = g, categoricals, normals, numpy
-
-    def __call__(self, discrete: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
+    def _load(self, state: dict[str, torch.Tensor]) -> None:
+        calls = int(saved(state, "calls", torch.int64))
+        sizes = saved(state, "sources", torch.int64, len(self.categoricals) + 1)
+        if calls < 0 or not torch.equal(sizes, self._sources.sizes):
+            raise ValueError("estimator state: it is of a z of other sizes, or calls are below 0")
+        generator = torch.Generator()
         try:
-            return self._answer(discrete, real)
-        except Exception as error:
-            self._blame(discrete, real, error)
+            generator.set_state(saved(state, "generator", torch.uint8, -1))
+        except (RuntimeError, TypeError):
+            raise ValueError("estimator state: generator is not a generator's") from None
+        method = self._made(torch.Generator())
+        method.load_state(below(state, "learned."))
+        unknown = set(state) - set(self._state(method))
+        if unknown:
+            raise ValueError(f"estimator state: {min(unknown)} is not of this estimator")
+        if method.state():  # the exact one, which has none, keeps what it knows of g
+            self._method = method
+        self._ask.calls, self._generator = calls, generator
+
+    def _made(self, generator: torch.Generator) -> estimate.Method:
+        """The method, before it has learned."""
+        return estimate.METHODS[self.method](self._sources, self.outcomes, self._options, generator)
+
+    def _state(self, method: estimate.Method) -> dict[str, torch.Tensor]:
+        return {
+            **{f"learned.{name}": tensor for name, tensor in method.state().items()},
+            "calls": torch.tensor(self.calls),
+            "sources": self._sources.sizes,
+            "generator": self._generator.get_state(),
+        }
+
+    @contextmanager
+    def _guarded(self, gradients: bool) -> Iterator[None]:
+        """In full precision and outside inference mode. If g fails, later draws are those that there would have been."""
+        before = self._generator.get_state()
+        precision = torch.autocast("cpu", enabled=False) if torch.is_autocast_enabled("cpu") else nullcontext()
+        try:
+            with torch.inference_mode(False), precision, torch.set_grad_enabled(gradients):
+                yield
+        except BaseException:
+            self._generator.set_state(before)
             raise
 
-    def _answer(self, discrete: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
-        parts: list[Any] = [discrete.clone()] if self._categoricals else []
-        if self._normals:
-            parts.append(real if real.requires_grad else real.clone())
-        answer = self._g(*(part.detach().numpy() if self._numpy else part for part in parts))
-        if isinstance(answer, torch.Tensor):
-            return answer
-        try:
-            return torch.as_tensor(answer, dtype=torch.float64)
-        except (TypeError, ValueError, RuntimeError) as error:
-            raise TypeError(f"g returned {type(answer).__name__}; numbers are expected") from error
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_generator": self._generator.get_state()}  # generators are not copied by themselves
 
-    def _blame(self, discrete: torch.Tensor, real: torch.Tensor, error: Exception) -> None:
-        """Notes which draw it was, found by asking again one by one."""
-        for row in range(min(1000, discrete.shape[0])):
-            try:
-                self._answer(discrete[row : row + 1], real[row : row + 1])
-            except Exception:
-                add_note(error, f"anesi: g was asked about z = {discrete[row].tolist() + real[row].tolist()}")
-                return
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        generator = torch.Generator()
+        generator.set_state(state["_generator"])
+        super().__setstate__({**state, "_generator": generator})  # type: ignore[no-untyped-call]

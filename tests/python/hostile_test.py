@@ -80,6 +80,11 @@ def fitting(draw, np, name, problem, batch):
         "kind": draw.choice([0, 1, 2, -1]), "value": draw.choice([0, 1, -1, 99]), "clause": draw.choice([[1, -2], [0], [99], []]),
         "literals": [1, 2], "covariances": np.zeros((batch, 1, 1)), "by_weights": np.zeros((batch, 1)), "arrays": {"x": np.zeros(2)},
         "function": lambda rows: rows[:, :1] % 2, "states": 2, "start": 0, "steps": [([0], None, 0), ([1], 0, 1)],
+        "pixels": np.zeros((batch, 4, 4, 2), np.float32), "pooled": np.zeros((batch, 2, 2, draw.choice([2, 3])), np.float32),
+        "concentration": np.ones((2, draw.choice([1, 3]))), "beliefs": np.full((batch, 2, draw.choice([1, 3])), 0.5, np.float32),
+        "sums": np.zeros((2, 3), np.int64), "sign": 1, "domains": draw.choice([[3, 3], [3], [2, 4], [-1, 7]]), "mean_logs": np.full(6, -1.0),
+        "l2": 1.0, "x": np.ones(6), "first": np.zeros(6), "second": np.zeros(draw.choice([5, 6])), "before": 0, "lr": 0.1, "name": "sum",
+        "sources": [], "data": None, "validation": draw.choice([True, False]),
         "rule": lambda kind, read, state: (0, 0), "facts": {}, "summary": "x", "draws": draw.choice([0, 1, 50]), "nodes": 50, "nats": 1.0,
     }.get(name)  # fmt: skip
 
@@ -111,6 +116,7 @@ def run(seed, calls, log):
 
     from anesi import _engine as engine
 
+    os.environ.update(ANESI_DIGITS="procedural", ANESI_OFFLINE="1")
     faulthandler.enable()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     signal.signal(signal.SIGALRM, interrupt)

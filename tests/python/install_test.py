@@ -95,7 +95,7 @@ class Install(unittest.TestCase):
     def test_the_command_knows_its_version_without_the_program(self):
         for command in (["anesi"], ["python", "-m", "anesi"]):
             self.assertRegex(self.plain.run(*command, "--version"), rf"^anesi {VERSION} \(without libtorch, ")
-            self.assertRegex(self.plain.run(*command, "tasks", fails=True), r"\Aanesi: .* ANESI_BUILD_PROGRAM=ON.*\n\Z")
+            self.assertRegex(self.plain.run(*command, "tasks", fails=True), r"\Aanesi: .*ANESI_BUILD_PROGRAM=ON.*\n\Z")
 
     def test_the_program_runs(self):
         self.assertRegex(self.program.run("anesi", "--version"), rf"^anesi {VERSION} \(libtorch ")

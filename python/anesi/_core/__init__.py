@@ -15,7 +15,6 @@ from .core import Core, formula_core
 from .facts import Automaton, Cnf, FormulaOptions
 from .manifest import read_manifest
 from .markov import Markov
-from .missing import Estimator, estimator_names
 from .options import option_names
 from .saving import load
 
@@ -25,11 +24,9 @@ __all__ = [
     "Automaton",
     "Cnf",
     "Core",
-    "Estimator",
     "FormulaOptions",
     "Markov",
     "build",
-    "estimator_names",
     "formula_core",
     "load",
     "option_names",

@@ -91,9 +91,6 @@ class ExactAnswers:
             empty = torch.empty(0, outputs, dtype=torch.int64)
             return Predicted(none, torch.empty(0, top), self.perceived.without_given(worlds, 1), empty)
         symbolic = of_problem.apply(self.problem, worlds)
-        if self.backend.name == "conditioned":  # a circuit for each output that is asked about: it ranks none
-            none = torch.empty(len(logs), 0, outputs, dtype=torch.int64)
-            return Predicted(none, torch.empty(len(logs), 0), self.perceived.without_given(worlds, 1), symbolic)
         found, log_prob, proven = self.backend.ranked_outputs(logs.numpy(), top, torch.get_num_threads())
         ranked, probability = torch.from_numpy(found), torch.from_numpy(log_prob).exp()
         if not all(proven):

@@ -9,6 +9,7 @@ import torch
 
 from .. import _engine, q
 from .core import Core
+from .exact_answers import ExactAnswers
 from .learned_answers import LearnedAnswers
 from .manifest import FOUND, MANIFEST, WEIGHTS, folder_of, read_arrays, read_manifest
 from .options import EXACT, TABLES, known_settings
@@ -80,6 +81,10 @@ def ranked_by_q(core: Core, beliefs: torch.Tensor, top: int) -> tuple[torch.Tens
     """As the program predicts: outputs as q alone ranks them, their probabilities, the world that is read, its output."""
     answers = core.answers
     worlds = beliefs.argmax(2)
+    if isinstance(answers, ExactAnswers) and answers.backend.name == "conditioned":
+        # A circuit for each output that is asked about: the program ranks none.
+        outputs = torch.empty(len(beliefs), 0, len(core.outputs), dtype=torch.int64)
+        return outputs, torch.empty(len(beliefs), 0), worlds, core.apply(worlds)
     if len(beliefs) == 0 or not isinstance(answers, LearnedAnswers):
         outputs, probability, *_ = core.predict(beliefs, False, None, top)
     else:
