@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -37,6 +38,7 @@ def main() -> int:
     wanted = told.names or (QUICK if told.quick else names)
     names = [name for name in names if name in wanted and name not in NOT_HERE]
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores it
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"OMP_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as work:
         subprocess.run([sys.executable, "-c", ABOUT], cwd=work, env=environment, check=True)
