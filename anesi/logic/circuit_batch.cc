@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <ranges>
 
 #include "anesi/core/index.h"
 #include "anesi/core/thread_pool.h"
@@ -38,9 +37,9 @@ ANESI_VECTORIZED void go_forward(const CircuitPlan& plan, Lanes* values) {
 ANESI_VECTORIZED void go_backward(const CircuitPlan& plan, const Lanes* values, Lanes* slopes) {
   const auto* const products = plan.products.data();
   const Lanes* slope = slopes + plan.slots();
-  for (const auto& step : std::views::reverse(plan.steps)) {
+  for (auto step = plan.steps.rbegin(); step != plan.steps.rend(); ++step) {
     const Lanes above = *--slope;
-    for (auto place = step.begin; place < step.end; ++place) {
+    for (auto place = step->begin; place < step->end; ++place) {
       const auto [first, second] = products[place];
       slopes[first].of += above.of * values[second].of;
       slopes[second].of += above.of * values[first].of;
