@@ -37,9 +37,10 @@ ANESI_VECTORIZED void go_forward(const CircuitPlan& plan, Lanes* values) {
 ANESI_VECTORIZED void go_backward(const CircuitPlan& plan, const Lanes* values, Lanes* slopes) {
   const auto* const products = plan.products.data();
   const Lanes* slope = slopes + plan.slots();
-  for (auto step = plan.steps.rbegin(); step != plan.steps.rend(); ++step) {
+  for (auto index = plan.steps.size(); index-- > 0;) {
+    const auto& step = plan.steps[index];
     const Lanes above = *--slope;
-    for (auto place = step->begin; place < step->end; ++place) {
+    for (auto place = step.begin; place < step.end; ++place) {
       const auto [first, second] = products[place];
       slopes[first].of += above.of * values[second].of;
       slopes[second].of += above.of * values[first].of;
