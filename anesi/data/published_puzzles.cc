@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <ranges>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,8 +56,8 @@ Puzzles read_part(const fs::path& directory, std::string_view part, std::int64_t
   const std::vector<std::uint8_t> pixels = parse_puzzle_pixels(lines, cells);
   puzzles.pool = Array::of<std::uint8_t>({labels.size() * cells, kSideOfPuzzleImage, kSideOfPuzzleImage}, pixels);
   puzzles.index = Points(labels.size(), cells);
-  std::ranges::iota_view images(std::int64_t{0}, labels.size() * cells);
-  std::ranges::copy(images, puzzles.index.rows().values().begin());
+  auto images = puzzles.index.rows().values();
+  std::iota(images.begin(), images.end(), 0);
   return puzzles;
 }
 

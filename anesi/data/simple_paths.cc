@@ -162,8 +162,8 @@ Circuit simple_path_circuit(const UndirectedGraph& graph) {
     std::map<Frontier, int> following;
     leads[index].resize(frontiers.size());
     for (const auto& [frontier, place] : frontiers) {
-      const auto lead = [&](bool yes) {
-        const auto next = decide(frontier, steps[index], yes);
+      const auto lead = [&, &before = frontier](bool yes) {
+        const auto next = decide(before, steps[index], yes);
         return next ? following.try_emplace(*next, static_cast<int>(following.size())).first->second : kNowhere;
       };
       const auto without = lead(false);

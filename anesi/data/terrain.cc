@@ -53,7 +53,8 @@ void grow_map(std::uint8_t* terrain, std::int64_t side, Random random) {
     const auto abundance = kAbundance[static_cast<std::size_t>(kind)] + kUnevenness * random.normal();
     const Noise coarse(static_cast<double>(side), kBlob, random), fine(static_cast<double>(side), kBlob / 2, random);
     for (std::size_t cell = 0; cell < cells; ++cell) {
-      const auto row = static_cast<double>(cell / static_cast<std::size_t>(side)) + 0.5;
+      const auto above = cell / static_cast<std::size_t>(side);
+      const auto row = static_cast<double>(above) + 0.5;
       const auto column = static_cast<double>(cell % static_cast<std::size_t>(side)) + 0.5;
       const auto height = abundance + coarse.at(row, column) + 0.5 * fine.at(row, column);
       if (height <= highest[cell]) continue;

@@ -170,27 +170,27 @@ std::uintmax_t length_of_file(const fs::path& path) {
   return length;
 }
 
-void write_file_atomically(const fs::path& named, std::span<const std::string_view> pieces) {
-  if (named.native().find('\0') != std::string::npos) throw Error("cannot write: the file's name has a zero in it");
-  const auto path = place_of(named);
-  fs::path temporary = name_beside(path);
+void write_file_atomically(const fs::path& path, std::span<const std::string_view> pieces) {
+  if (path.native().find('\0') != std::string::npos) throw Error("cannot write: the file's name has a zero in it");
+  const auto place = place_of(path);
+  fs::path temporary = name_beside(place);
   const auto open = [&] { return ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); };
   int opened = open();
   while (opened < 0 && errno == EEXIST) {  // a process of this number was killed here before
-    temporary = name_beside(path);
+    temporary = name_beside(place);
     opened = open();
   }
   Descriptor file(opened);
-  if (!file.is_open()) fail_to_write(path, errno, bytes_in(pieces));
+  if (!file.is_open()) fail_to_write(place, errno, bytes_in(pieces));
 
   if (!write_all(file.value(), pieces) || ::fsync(file.value()) != 0 || !file.close() ||
-      ::rename(temporary.c_str(), path.c_str()) != 0) {
+      ::rename(temporary.c_str(), place.c_str()) != 0) {
     const int reason = errno;
     if (file.is_open()) file.close();  // only then does its space become free
     ::unlink(temporary.c_str());
-    fail_to_write(path, reason, bytes_in(pieces));
+    fail_to_write(place, reason, bytes_in(pieces));
   }
-  sync_directory(parent_of(path));
+  sync_directory(parent_of(place));
 }
 
 void write_file_atomically(const fs::path& path, std::string_view contents) {

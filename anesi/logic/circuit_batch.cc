@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <ranges>
 
 #include "anesi/core/index.h"
 #include "anesi/core/thread_pool.h"
@@ -38,7 +37,8 @@ ANESI_VECTORIZED void go_forward(const CircuitPlan& plan, Lanes* values) {
 ANESI_VECTORIZED void go_backward(const CircuitPlan& plan, const Lanes* values, Lanes* slopes) {
   const auto* const products = plan.products.data();
   const Lanes* slope = slopes + plan.slots();
-  for (const auto& step : std::views::reverse(plan.steps)) {
+  for (auto index = plan.steps.size(); index-- > 0;) {
+    const auto& step = plan.steps[index];
     const Lanes above = *--slope;
     for (auto place = step.begin; place < step.end; ++place) {
       const auto [first, second] = products[place];

@@ -29,20 +29,19 @@ void translate(const std::exception_ptr& thrown, void*) {
 }  // namespace
 
 NB_MODULE(_engine, module) {
-  using namespace anesi;
   nanobind::set_leak_warnings(false);  // modules that hold a problem may outlive this one when Python ends
   nanobind::register_exception_translator(translate);
-  module.attr("version") = this_build().version;
-  module.attr("build") = this_build().to_string("without libtorch");
-  module.attr("has_cadical") = this_build().cadical;
-  module.attr("has_libsdd") = this_build().libsdd;
-  python::bind_facts(module);
-  python::bind_problem(module);
-  python::bind_discovery(module);
-  python::bind_backend(module);
-  python::bind_markov(module);
-  python::bind_files(module);
-  python::bind_kernels(module);
-  python::bind_search(module);
-  python::bind_tasks(module);
+  module.attr("version") = anesi::this_build().version;
+  module.attr("build") = anesi::this_build().to_string("without libtorch");
+  module.attr("has_cadical") = anesi::this_build().cadical;
+  module.attr("has_libsdd") = anesi::this_build().libsdd;
+  anesi::python::bind_facts(module);
+  anesi::python::bind_problem(module);
+  anesi::python::bind_discovery(module);
+  anesi::python::bind_backend(module);
+  anesi::python::bind_markov(module);
+  anesi::python::bind_files(module);
+  anesi::python::bind_kernels(module);
+  anesi::python::bind_search(module);
+  anesi::python::bind_tasks(module);
 }

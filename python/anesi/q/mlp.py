@@ -57,13 +57,11 @@ class Mlp(SequenceModel):
         context = self.flat(beliefs, outputs)
         chosen = [columns(values[:, variable], domain, context) for variable, domain in enumerate(self.domains[:-1])]
         all_inputs = torch.cat([context, *chosen], 1) if chosen else context
-        total = torch.zeros(len(beliefs), dtype=beliefs.dtype, device=beliefs.device)
-        width = context.shape[1]
+        width, costs = context.shape[1], []
         for variable, domain in enumerate(self.domains):
-            log_probs = self.factor(variable, all_inputs[:, :width])
-            total = total - nll_loss(log_probs, values[:, variable], reduction="none")
+            costs.append(nll_loss(self.factor(variable, all_inputs[:, :width]), values[:, variable], reduction="none"))
             width += domain
-        return total
+        return -(costs[0] if len(costs) == 1 else torch.stack(costs).sum(0))
 
     def begin(self, beliefs: torch.Tensor, outputs: torch.Tensor | None = None) -> Rollout:
         return _MlpRollout(self, self.flat(beliefs, outputs))
@@ -77,7 +75,7 @@ class Mlp(SequenceModel):
             if outputs is None:
                 raise ValueError("q: an explanation model needs outputs to explain")
             parts += [columns(outputs[:, variable], domain, beliefs) for variable, domain in enumerate(self.output_domains)]
-        return torch.cat(parts, 1)
+        return torch.cat(parts, 1) if len(parts) > 1 else parts[0]
 
     def factor(self, variable: int, inputs: torch.Tensor) -> torch.Tensor:
         """Log-probabilities of a variable, ``[rows, its domain]``; inputs are the context and the values before it."""
