@@ -20,7 +20,7 @@ from anesi import _engine
 
 assert _engine.has_cadical and _engine.has_libsdd, _engine.build
 licences = {path.parent.name for path in importlib.metadata.files("anesi") if path.name == "LICENSE" and len(path.read_text()) > 100}
-assert {"licenses", "fmt", "nlohmann_json", "tomlplusplus", "cadical", "libsdd"} <= licences, licences
+assert {"licenses", "fmt", "nlohmann_json", "tomlplusplus", "cadical", "libsdd", "nanobind"} <= licences, licences
 
 problem = _engine.Problem(lambda worlds: worlds.sum(1, keepdims=True), [10] * 3, [28])
 found = _engine.discover(problem).problem
