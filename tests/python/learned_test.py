@@ -6,6 +6,8 @@ import unittest
 import torch
 from reference import knowledge
 
+import anesi
+
 SMALL = {
     "mlp": {"mlp.width": 8},
     "scan": {"scan.width": 8},
@@ -35,6 +37,16 @@ def answers(know, logits, y, worlds):
 
 
 class Learned(unittest.TestCase):
+    def test_the_world_of_a_constraint_is_the_most_probable_that_keeps_it(self):
+        clauses = [[-1, -2, -5], [5, -2, -1], [-5, 5]]
+        settings = {"q.pretrain": 0, "q.samples": 16, "mlp.width": 16, "q.variant": "prune"}
+        know = anesi.Knowledge.from_cnf(clauses, architecture="mlp", settings=settings, verbose=False).eval()
+        logits = torch.randn(50, 5, 2, generator=torch.Generator().manual_seed(1)) * 20
+        every = torch.cartesian_prod(*[torch.arange(2)] * 5)
+        scores = logits.log_softmax(2).gather(2, every.T.expand(50, -1, -1)).sum(1)
+        best = scores.masked_fill(know.function(every)[:, 0] == 0, -torch.inf).argmax(1)
+        self.assertTrue(torch.equal(know.predict(logits).world, every[best]))
+
     def test_threads_may_ask_every_architecture_at_once(self):
         generator = torch.Generator().manual_seed(4)
         logits = torch.randn(4, 3, 3, generator=generator)

@@ -193,10 +193,13 @@ class LearnedAnswers:
         self.perceived.check_shape(asked)
         rows = self.perceived.output_rows(outputs, len(asked.values), open_=True)
         logs = self._logs(asked)
+        if nats is not None:  # the best there is: q's proposals need not be
+            worlds, log_prob = self._searched(logs, rows, nats)
+            return self.perceived.without_given(worlds, 1), log_prob
         worlds, log_prob = self._proposed(self.beliefs(asked), logs, rows)
         left = log_prob.isneginf().nonzero().squeeze(1)
         if len(left) > 0:
-            worlds[left], log_prob[left] = self._searched(logs[left], rows[left], nats)
+            worlds[left], log_prob[left] = self._searched(logs[left], rows[left])
         return self.perceived.without_given(worlds, 1), log_prob
 
     def _proposed(
